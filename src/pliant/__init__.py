@@ -1,0 +1,45 @@
+"""pliant: soft-robot simulation and real-time model-based control.
+
+    shape  ->  body  ->  robot  ->  linearize  ->  condense  ->  decide  ->  act
+
+SI units everywhere. See `pliant.shape`, `pliant.material`, `pliant.body`, `pliant.port`, `pliant.robot`, `pliant.motion`:
+each room's docstring is its tour.
+"""
+
+from pliant.algebra.condensed import Condensed
+from pliant.body import TetBody
+from pliant.errors import PliantError, PliantWarning
+from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
+from pliant.motion import Dynamics, Simulation, Statics, natural_modes
+from pliant.port import Cavity, Force, Point
+from pliant.robot import Robot, State
+from pliant.shape import Embedding, SurfaceMesh, TetMesh, make, read, solids
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Cavity",
+    "Condensed",
+    "Corotational",
+    "Dynamics",
+    "Embedding",
+    "Force",
+    "Linear",
+    "MooneyRivlin",
+    "NeoHookean",
+    "PliantError",
+    "PliantWarning",
+    "Point",
+    "Robot",
+    "Simulation",
+    "StVenantKirchhoff",
+    "State",
+    "Statics",
+    "SurfaceMesh",
+    "TetBody",
+    "TetMesh",
+    "make",
+    "natural_modes",
+    "read",
+    "solids",
+]

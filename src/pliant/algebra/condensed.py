@@ -1,0 +1,46 @@
+"""The condensed model: everything that a decision needs to know of a robot, in a few dozen numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Condensed:
+    """How all ports move together when their efforts change: delta = W lambda + delta_free.
+
+    lambda are *total* efforts, not changes. Rows are scalar and named ("tendon", "tip.x", ...), `slices` gives the rows of
+    each port. The units of row i are those of its port: W_ij is displacement i per effort j.
+    """
+
+    W: Array
+    """Compliance, [m, m], symmetric."""
+    delta_free: Array
+    """Displacements without any effort, [m]."""
+    delta: Array
+    """Displacements at the point of linearization, [m]."""
+    efforts: Array
+    """Efforts at the point of linearization, [m]."""
+    names: tuple[str, ...]
+    slices: Mapping[str, slice]
+    time: float = 0.0
+    sequence: int = 0
+    positive_definite: bool = True
+    """False where the exact tangent was not, and the warped one stands in for it."""
+    times: Mapping[str, float] = field(default_factory=dict)
+    """Seconds per stage: assemble, factor, solve, condense."""
+
+    def rows(self, *ports: str) -> NDArray[np.intp]:
+        """Row numbers of these ports, in this order."""
+        return np.concatenate([np.arange(len(self.names))[self.slices[port]] for port in ports])
+
+    def predicted(self, efforts: Array) -> Array:
+        """Displacements [m] that the linear model expects at these total efforts."""
+        delta: Array = self.W @ efforts + self.delta_free
+        return delta

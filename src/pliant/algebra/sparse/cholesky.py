@@ -1,0 +1,239 @@
+"""The factorization A = L L^T of a symmetric positive definite block matrix, and what it is good for."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pliant.algebra.sparse import _compliance_kernels, _dense_kernels, _numeric_kernels, _solve_kernels
+from pliant.algebra.sparse._tile import LANES, WIDE
+from pliant.algebra.sparse.arrays import BoolArray, FloatArray, IntArray, aligned, rounded_up
+from pliant.algebra.sparse.pattern import BlockPattern
+from pliant.algebra.sparse.symbolic import Symbolic, analyse
+from pliant.errors import InputError, NotPositiveDefiniteError
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a factorization went.
+
+    ok: all pivots are positive numbers; only then may the factor be used.
+    index, axis: the unknown 3-vector and its component at which it failed, or -1.
+    smallest_ratio: smallest ratio of a pivot to the diagonal entry of A met (near 1e-16: singular to rounding; nan if
+        it failed at once), and smallest_index, the unknown where.
+    """
+
+    ok: bool
+    index: int
+    axis: int
+    smallest_ratio: float
+    smallest_index: int
+
+    def require(self) -> Report:
+        """Itself if ok; raises NotPositiveDefiniteError otherwise."""
+        if not self.ok:
+            raise NotPositiveDefiniteError(
+                f"the matrix is not positive definite: bad pivot at unknown {self.index}, direction {'xyz'[self.axis]}",
+                remedy="look for a part that is free to move, a buckled state, an inverted element or a NaN there",
+                index=self.index,
+                axis=self.axis,
+            )
+        return self
+
+
+class _Condensing(NamedTuple):
+    """Work space of `accumulate_compliance`, in the order of its arguments."""
+
+    reached: BoolArray
+    chosen: IntArray
+    Y: FloatArray
+    B: FloatArray
+    Z: FloatArray
+    V: FloatArray
+    triangle: FloatArray
+
+
+class Cholesky:
+    """Factorization of the matrices of one pattern: analysed once, factored again and again.
+
+    threads: number of threads that factor independent subtrees; more than one pays from several thousand unknowns on.
+    An instance owns its factor and its work space: it must not be used from two threads at the same time.
+    """
+
+    def __init__(self, pattern: BlockPattern, threads: int = 1, *, symbolic: Symbolic | None = None) -> None:
+        if threads < 1:
+            raise InputError(f"threads = {threads}", remedy="give at least 1")
+        self.pattern = pattern
+        self.symbolic = symbolic = analyse(pattern, threads=threads) if symbolic is None else symbolic
+        self.L = aligned(symbolic.factor_size)
+        self.inverse_diagonal = np.empty(3 * symbolic.size)
+        self._updates = aligned(symbolic.schedule.stack_size)
+        fronts, tasks = symbolic.fronts, symbolic.schedule.tasks
+        self._reports = np.zeros((len(tasks), 3))
+        self._work = [aligned(_work_size(fronts[task])) for task in tasks]
+        self._vectors = np.zeros((2, 3 * symbolic.size))
+        longest = rounded_up(max(int(fronts["stride"].max()), 2 * WIDE), LANES)
+        self._front_vectors = aligned(3 * longest).reshape(3, longest)
+        self._usable = False
+        self._condensing: _Condensing | None = None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def factor(self, values: FloatArray) -> Report:
+        """Factor the matrix with these blocks, shape [nb, 3, 3]. Does not raise for a bad matrix: see the report."""
+        values = self.pattern.check_values(values)
+        report = self._factor_tasks(values)
+        self._usable = report.ok
+        return report
+
+    def _factor_tasks(self, values: FloatArray) -> Report:
+        """The subtrees, each in its thread, and then the top of the tree."""
+        top = len(self._work) - 1
+        if self._pool is not None:
+            waiting = [self._pool.submit(self._factor_task, task, values) for task in range(1, top)]
+            self._factor_task(0, values)
+            for future in waiting:
+                future.result()
+            if self._reports[:top, 0].max() >= 0:
+                return self._report(top)
+        self._factor_task(top, values)
+        return self._report(top + 1)
+
+    def _factor_task(self, task: int, values: FloatArray) -> None:
+        symbolic = self.symbolic
+        _numeric_kernels.factor_fronts(
+            symbolic.schedule.tasks[task],
+            symbolic.fronts,
+            symbolic.runs,
+            symbolic.block_source,
+            symbolic.block_place,
+            values,
+            self.L,
+            self._updates,
+            self.inverse_diagonal,
+            self._work[task],
+            self._reports[task],
+        )
+
+    def _report(self, tasks: int) -> Report:
+        """Summary of the first `tasks` tasks."""
+        order = self.symbolic.order
+        bad = worst_column = -1
+        worst = 0.0
+        for column, ratio, ratio_column in self._reports[:tasks].tolist():
+            if column >= 0 and (bad < 0 or column < bad):
+                bad = int(column)
+            if not ratio <= worst:
+                worst, worst_column = ratio, int(ratio_column)
+        return Report(
+            ok=bad < 0,
+            index=int(order[bad // 3]) if bad >= 0 else -1,
+            axis=bad % 3 if bad >= 0 else -1,
+            smallest_ratio=1 / worst if worst_column >= 0 else float("nan"),
+            smallest_index=int(order[worst_column // 3]) if worst_column >= 0 else -1,
+        )
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """A^-1 b for b of shape [3 n] or [3 n, m]."""
+        b = np.ascontiguousarray(b, np.float64)
+        return self.solve_into(b, np.empty(b.shape))
+
+    def solve_into(self, b: FloatArray, out: FloatArray) -> FloatArray:
+        """out <- A^-1 b without allocation; both C-contiguous, shape [3 n] or [3 n, m]; `out` may be `b`."""
+        self._check_usable()
+        rows = 3 * self.symbolic.size
+        if b.shape[:1] != (rows,) or b.ndim > 2 or out.shape != b.shape:
+            raise InputError(
+                f"b has shape {b.shape} and out {out.shape}", remedy=f"give both as ({rows},) or ({rows}, m)"
+            )
+        _check_plain("b", b)
+        _check_plain("out", out)
+        symbolic = self.symbolic
+        b2, out2 = (b[:, None], out[:, None]) if b.ndim == 1 else (b, out)
+        _solve_kernels.solve_all(
+            b2,
+            symbolic.fronts,
+            symbolic.order,
+            symbolic.rows,
+            self.L,
+            self.inverse_diagonal,
+            self._vectors,
+            self._front_vectors,
+            out2,
+        )
+        return out
+
+    def compliance(self, H: Any) -> FloatArray:
+        """W = H A^-1 H^T, shape [m, m], for a scipy CSR matrix H of shape [m, 3 n]."""
+        if H.shape[1] != 3 * self.symbolic.size:
+            raise InputError(f"H has shape {H.shape}", remedy=f"give it {3 * self.symbolic.size} columns")
+        H = H.tocsr()
+        return self.compliance_into(
+            H.indptr.astype(np.int64),
+            H.indices.astype(np.int64),
+            H.data.astype(np.float64),
+            np.empty((H.shape[0], H.shape[0])),
+        )
+
+    def compliance_into(self, indptr: IntArray, indices: IntArray, data: FloatArray, out: FloatArray) -> FloatArray:
+        """out <- H A^-1 H^T for H in compressed rows (int64, float64); allocates only for more rows than before."""
+        self._check_usable()
+        rows = len(indptr) - 1
+        if indptr.dtype != np.int64 or indices.dtype != np.int64 or out.shape != (rows, rows):
+            raise InputError(
+                f"indptr and indices are {indptr.dtype} and {indices.dtype}, out has shape {out.shape}",
+                remedy=f"give int64 and int64, and ({rows}, {rows})",
+            )
+        _check_plain("data", data)
+        _check_plain("out", out)
+        if self._condensing is None or rows > len(self._condensing.chosen):
+            self._condensing = self._condensing_space(rows)
+        symbolic = self.symbolic
+        good = _compliance_kernels.accumulate_compliance(
+            indptr,
+            indices,
+            data,
+            symbolic.position,
+            symbolic.member,
+            symbolic.fronts,
+            symbolic.rows,
+            self.L,
+            self.inverse_diagonal,
+            *self._condensing,
+            out,
+        )
+        if not good:
+            raise InputError("H has a column outside the system", remedy=f"keep indices below {3 * symbolic.size}")
+        return out
+
+    def _check_usable(self) -> None:
+        if not self._usable:
+            raise InputError("there is no factor to solve with", remedy="call factor(values) and look at its report")
+
+    def _condensing_space(self, rows: int) -> _Condensing:
+        """Work space for an H of so many rows."""
+        fronts = self.symbolic.fronts
+        padded = rounded_up(rows, LANES)
+        return _Condensing(
+            reached=np.zeros((len(fronts), rows), np.bool_),
+            chosen=np.zeros(rows, np.int64),
+            Y=np.zeros(3 * self.symbolic.size * rows),
+            B=aligned(3 * int(fronts["width"].max()) * padded + WIDE),
+            Z=aligned(3 * int(fronts["below"].max()) * padded),
+            V=aligned(rounded_up(rows, WIDE) * padded),
+            triangle=aligned(WIDE * WIDE),
+        )
+
+
+def _work_size(fronts: Any) -> int:
+    """Doubles that `factor_fronts` needs for these fronts: a triangle, and the buffer of the packed product."""
+    large = 3 * fronts["width"] * fronts["stride"] > _dense_kernels.SMALL_PANEL
+    return WIDE * WIDE + 4 + (_dense_kernels.PACK_SIZE if large.any() else 0)
+
+
+def _check_plain(name: str, array: FloatArray) -> None:
+    """Anything else would make numba compile the kernels once more, in the middle of a running loop."""
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        raise InputError(f"{name} is {array.dtype}, or not contiguous", remedy="give a C-contiguous float64 array")

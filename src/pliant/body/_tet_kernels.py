@@ -1,0 +1,301 @@
+"""Tet elements of four or ten nodes: energy, force and stiffness, LANES elements at a time.
+
+An element has k nodes with shape functions N_a, straight edges, and q integration points, so that everything follows from
+the constant gradients of its four corners: grad N_a = sum_i table[q, a, i] grad L_i. With w the weight times the volume:
+
+    F = sum_a x_a (x) grad N_a
+    f_a  += w P grad N_a
+    K_ab += w grad N_a . C . grad N_b        (pairs a >= b; pair number a (a + 1) / 2 + b)
+
+Rows of `work` (see material/_lanes.py) beyond those of the material laws:
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-calls
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from pliant.algebra.compiled import inlined, kernel
+from pliant.material._lanes import ENERGY, LANES, PARAMETERS, ROWS, SCALE, SLOPE, THETA, C, F, P, R
+from pliant.material._respond_kernels import add_dilation_curvature, dilate, respond, respond_warped
+
+CORNERS: Final = ROWS  # gradients of the four barycentric coordinates, 4 x 3
+POSITIONS: Final = ROWS + 12  # of the nodes, 10 x 3
+GRADIENTS: Final = ROWS + 42  # of the shape functions at this point, 10 x 3
+FORCES: Final = ROWS + 72  # on the nodes, 10 x 3
+WEIGHT: Final = ROWS + 102  # integration weight times volume
+CONTRACTED: Final = ROWS + 103  # w C . grad N_b, 27
+BACK: Final = ROWS + 130  # gradient of the shape function b at hand, 3
+FORE: Final = ROWS + 133  # and of a, 3
+PAIRS: Final = ROWS + 136  # stiffness of each pair of nodes, 55 x 9
+ALL_ROWS: Final = ROWS + 136 + 495
+
+NOTHING: Final = np.empty(0)
+
+
+@kernel
+def work_space():
+    """Scratch memory for one thread."""
+    return np.zeros(ALL_ROWS * LANES)
+
+
+@kernel
+def assemble(
+    batches, first, last, law, nodes, corners, volumes, table, weights, parameters, slots, x, exact, warped,
+    pressure, force, blocks, work
+):  # fmt: skip
+    """Add the force and `exact` K + `warped` R K0 R^T of the elements of batches first..last; returns their energy.
+
+    batches [b + 1]: first element of each batch (one law, at most LANES elements); law [m], nodes [m, k], corners
+    [m, 12], volumes [m], parameters [m, 5] per element; table [q, k, 4], weights [q]; slots [m, pairs]: 2 x block number,
+    plus one where the block is stored transposed; x [n, 3]; force [n, 3]; blocks [nb, 9], left alone when both factors
+    are zero. pressure [m]: the pressure of the element's patch, or empty where every element keeps its own volume.
+    """
+    energy = 0.0
+    stiff = exact != 0.0 or warped != 0.0
+    for batch in range(first, last):
+        begin, count = batches[batch], batches[batch + 1] - batches[batch]
+        _load(begin, count, nodes, corners, parameters, x, pressure.shape[0] > 0, work)
+        if stiff:
+            for t in range(PAIRS * LANES, (PAIRS + 9 * slots.shape[1]) * LANES):
+                work[t] = 0.0
+        for q in range(table.shape[0]):
+            _deform(count, nodes.shape[1], table[q], work)
+            for l in range(count):
+                work[WEIGHT * LANES + l] = weights[q] * volumes[begin + l]
+            respond(law[begin], work, count, 2 if exact != 0.0 else 1)
+            if pressure.shape[0] > 0:
+                _add_pressure(law[begin], begin, count, pressure, exact != 0.0, work)
+            energy += _add_force(count, nodes.shape[1], work)
+            if exact != 0.0:
+                _add_stiffness(count, nodes.shape[1], exact, work)
+            if warped != 0.0:
+                respond_warped(law[begin], work, count)
+                _add_stiffness(count, nodes.shape[1], warped, work)
+        _scatter_force(begin, count, nodes, force, work)
+        if stiff:
+            _scatter_blocks(begin, count, slots, blocks, work)
+    return energy
+
+
+@kernel
+def _load(begin, count, nodes, corners, parameters, x, patched, work):
+    """Bring a batch of elements into the lanes; where dilation belongs to patches, without the part that they take."""
+    for l in range(count):
+        e = begin + l
+        for t in range(12):
+            work[(CORNERS + t) * LANES + l] = corners[e, t]
+        for t in range(5):
+            work[(PARAMETERS + t) * LANES + l] = parameters[e, t]
+        if patched:
+            shared = max(parameters[e, 0], 0.0)
+            work[PARAMETERS * LANES + l] -= shared
+            work[(PARAMETERS + 2) * LANES + l] -= shared
+        for a in range(nodes.shape[1]):
+            i = nodes[e, a]
+            for c in range(3):
+                work[(POSITIONS + 3 * a + c) * LANES + l] = x[i, c]
+                work[(FORCES + 3 * a + c) * LANES + l] = 0.0
+
+
+@kernel
+def _deform(count, k, table, work):
+    """Gradients of the shape functions at one point, and F."""
+    count = min(count, LANES)
+    if k == 4:
+        for t in range(12 * LANES):
+            work[GRADIENTS * LANES + t] = work[CORNERS * LANES + t]
+    else:
+        for a in range(k):
+            c0, c1, c2, c3 = table[a, 0], table[a, 1], table[a, 2], table[a, 3]
+            gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
+            for l in range(count):
+                for j in range(3):
+                    gradient[j * LANES + l] = (
+                        c0 * work[(CORNERS + j) * LANES + l]
+                        + c1 * work[(CORNERS + 3 + j) * LANES + l]
+                        + c2 * work[(CORNERS + 6 + j) * LANES + l]
+                        + c3 * work[(CORNERS + 9 + j) * LANES + l]
+                    )
+    for l in range(count):
+        for t in range(9):
+            work[(F + t) * LANES + l] = 0.0
+    for a in range(k):
+        gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
+        place = work[(POSITIONS + 3 * a) * LANES : (POSITIONS + 3 * a + 3) * LANES]
+        for l in range(count):
+            for i in range(3):
+                for j in range(3):
+                    work[(F + 3 * i + j) * LANES + l] += place[i * LANES + l] * gradient[j * LANES + l]
+
+
+@kernel
+def _add_force(count, k, work):
+    """f_a += w P grad N_a; returns the energy of the lanes."""
+    count = min(count, LANES)
+    energy = 0.0
+    for l in range(count):
+        energy += work[WEIGHT * LANES + l] * work[ENERGY * LANES + l]
+    for a in range(k):
+        gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
+        out = work[(FORCES + 3 * a) * LANES : (FORCES + 3 * a + 3) * LANES]
+        for l in range(count):
+            for i in range(3):
+                out[i * LANES + l] += work[WEIGHT * LANES + l] * (
+                    work[(P + 3 * i) * LANES + l] * gradient[l]
+                    + work[(P + 3 * i + 1) * LANES + l] * gradient[LANES + l]
+                    + work[(P + 3 * i + 2) * LANES + l] * gradient[2 * LANES + l]
+                )
+    return energy
+
+
+@kernel
+def _add_stiffness(count, k, factor, work):
+    """K_ab += factor w grad N_a . C . grad N_b for all pairs a >= b."""
+    pairs = work[PAIRS * LANES :]
+    count = min(count, LANES)
+    for b in range(k):
+        _bring(count, b, work, BACK)
+        _contract_rows(count, factor, work, 0)
+        _contract_rows(count, factor, work, 1)
+        _contract_rows(count, factor, work, 2)
+        for a in range(b, k):
+            _bring(count, a, work, FORE)
+            _add_pair(count, work, pairs[9 * (a * (a + 1) // 2 + b) * LANES :])
+
+
+@kernel
+def _add_pair(count, work, pair):
+    """K_ab += grad N_a . (w C . grad N_b) for the gradient in FORE and the contraction with the one in BACK."""
+    count = min(count, LANES)
+    for l in range(count):
+        x, y, z = work[FORE * LANES + l], work[(FORE + 1) * LANES + l], work[(FORE + 2) * LANES + l]
+        for i in range(3):
+            for m in range(3):
+                pair[(3 * i + m) * LANES + l] += (
+                    work[(CONTRACTED + 9 * i + m) * LANES + l] * x
+                    + work[(CONTRACTED + 9 * i + 3 + m) * LANES + l] * y
+                    + work[(CONTRACTED + 9 * i + 6 + m) * LANES + l] * z
+                )
+
+
+@inlined
+def _bring(count, a, work, place):
+    """Copy grad N_a to rows whose place is known to the compiler."""
+    gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
+    for l in range(count):
+        for j in range(3):
+            work[(place + j) * LANES + l] = gradient[j * LANES + l]
+
+
+@inlined
+def _contract_rows(count, factor, work, i):
+    """The rows (i, .) of factor w C . grad N with the gradient in BACK: sum_n C_ijmn (grad N)_n."""
+    for l in range(count):
+        w = factor * work[WEIGHT * LANES + l]
+        x, y, z = w * work[BACK * LANES + l], w * work[(BACK + 1) * LANES + l], w * work[(BACK + 2) * LANES + l]
+        for j in range(3):
+            for m in range(3):
+                work[(CONTRACTED + 9 * i + 3 * j + m) * LANES + l] = (
+                    work[(C + 27 * i + 9 * j + 3 * m) * LANES + l] * x
+                    + work[(C + 27 * i + 9 * j + 3 * m + 1) * LANES + l] * y
+                    + work[(C + 27 * i + 9 * j + 3 * m + 2) * LANES + l] * z
+                )
+
+
+@kernel
+def _scatter_force(begin, count, nodes, force, work):
+    for l in range(count):
+        for a in range(nodes.shape[1]):
+            i = nodes[begin + l, a]
+            for c in range(3):
+                force[i, c] += work[(FORCES + 3 * a + c) * LANES + l]
+
+
+@kernel
+def _scatter_blocks(begin, count, slots, blocks, work):
+    count = min(count, LANES)
+    for pair in range(slots.shape[1]):
+        stiffness = work[(PAIRS + 9 * pair) * LANES : (PAIRS + 9 * pair + 9) * LANES]
+        for l in range(count):
+            slot = slots[begin + l, pair]
+            block = blocks[slot >> 1]
+            if slot & 1:
+                for i in range(3):
+                    for j in range(3):
+                        block[3 * i + j] += stiffness[(3 * j + i) * LANES + l]
+            else:
+                for t in range(9):
+                    block[t] += stiffness[t * LANES + l]
+
+
+@kernel
+def _add_pressure(law, begin, count, pressure, curved, work):
+    """P += p dtheta/dF and, where `curved`, C += p d2theta/dF2, with the pressure p of the element's patch."""
+    dilate(law, work, count)
+    for l in range(count):
+        p = pressure[begin + l]
+        work[SCALE * LANES + l] = p
+        for t in range(9):
+            work[(P + t) * LANES + l] += p * work[(SLOPE + t) * LANES + l]
+    if curved:
+        add_dilation_curvature(law, work, count)
+
+
+@kernel
+def dilations(batches, law, nodes, corners, volumes, table, parameters, x, turned, theta, slope, work):
+    """Dilation theta [m] of four-node elements and its slope times the volume on their nodes, [m, 12].
+
+    With `turned` the slope is that of the warped tangent, R instead of dtheta/dF.
+    """
+    for batch in range(batches.shape[0] - 1):
+        begin, count = batches[batch], batches[batch + 1] - batches[batch]
+        _load(begin, count, nodes, corners, parameters, x, True, work)
+        _deform(count, nodes.shape[1], table[0], work)
+        dilate(law[begin], work, count)
+        if turned and law[begin] > 0:
+            respond_warped(2, work, count)
+        for l in range(count):
+            theta[begin + l] = work[THETA * LANES + l]
+            for a in range(4):
+                for i in range(3):
+                    value = 0.0
+                    for j in range(3):
+                        s = work[((R if turned and law[begin] > 0 else SLOPE) + 3 * i + j) * LANES + l]
+                        value += s * work[(GRADIENTS + 3 * a + j) * LANES + l]
+                    slope[begin + l, 3 * a + i] = volumes[begin + l] * value
+
+
+@kernel
+def add_patch_stiffness(patches, rows, local, slope, modulus, volume, slots, begin_slots, factor, blocks, work):
+    """Add factor k / V s s^T of every patch, s the sum of the slopes of its elements.
+
+    patches [p + 1]: first element of each patch in `local` [m, 4], the place of an element's nodes among its patch's nodes;
+    rows [p + 1]: first node of each patch (only the counts matter); slots from begin_slots[p]: the blocks of all pairs of
+    the patch's nodes in the order a (a + 1) / 2 + b, coded as in `assemble`; modulus, volume [p]; work: at least
+    3 x nodes of the largest patch.
+    """
+    for p in range(patches.shape[0] - 1):
+        size = rows[p + 1] - rows[p]
+        for t in range(3 * size):
+            work[t] = 0.0
+        for e in range(patches[p], patches[p + 1]):
+            for a in range(4):
+                for c in range(3):
+                    work[3 * local[e, a] + c] += slope[e, 3 * a + c]
+        scale = factor * modulus[p] / volume[p]
+        slot = begin_slots[p]
+        for a in range(size):
+            for b in range(a + 1):
+                block = blocks[slots[slot] >> 1]
+                flip = slots[slot] & 1
+                slot += 1
+                for i in range(3):
+                    for j in range(3):
+                        value = scale * work[3 * a + i] * work[3 * b + j]
+                        if flip:
+                            block[3 * j + i] += value
+                        else:
+                            block[3 * i + j] += value

@@ -1,0 +1,193 @@
+"""The contract of a body, and how it is held."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+Tangent = Literal["exact", "warped"]
+
+
+@dataclass(frozen=True)
+class Supports:
+    """How the nodes of a body are held; a node is in at most one of these.
+
+    fixed: nodes that never move. prescribed: nodes whose motion is given from outside. sliding: pairs (nodes, normal) of
+    nodes that stay in the plane through their rest position with that normal (symmetry planes). rigid: named groups of
+    nodes that move as one rigid part, exactly.
+    """
+
+    fixed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    prescribed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
+    sliding: tuple[tuple[Ids, Array], ...] = ()
+    rigid: Mapping[str, Ids] = field(default_factory=dict)
+
+    @classmethod
+    def checked(
+        cls,
+        node_count: int,
+        fixed: ArrayLike | None = None,
+        prescribed: ArrayLike | None = None,
+        sliding: Sequence[tuple[ArrayLike, ArrayLike]] = (),
+        rigid: Mapping[str, ArrayLike] | None = None,
+    ) -> Supports:
+        """The supports from user input: indices in range, no node held twice, normals of length one.
+
+        A node may slide on two or three planes at once (an edge or a corner of a symmetric model).
+        """
+        planes = tuple((_indices(ids, node_count, "sliding"), _unit(normal)) for ids, normal in sliding)
+        supports = cls(
+            _indices(fixed, node_count, "fixed"),
+            _indices(prescribed, node_count, "prescribed"),
+            planes,
+            {name: _indices(ids, node_count, f"rigid part {name!r}") for name, ids in (rigid or {}).items()},
+        )
+        supports._require_disjoint(node_count)
+        return supports
+
+    def _require_disjoint(self, node_count: int) -> None:
+        groups = {"fixed": self.fixed, "prescribed": self.prescribed}
+        if self.sliding:
+            groups["sliding"] = np.unique(np.concatenate([ids for ids, _ in self.sliding]))
+        groups |= {f"rigid part {name!r}": ids for name, ids in self.rigid.items()}
+        owner = np.full(node_count, -1)
+        names = list(groups)
+        for k, (name, ids) in enumerate(groups.items()):
+            taken = ids[owner[ids] >= 0]
+            if len(taken):
+                raise InputError(
+                    f"node {taken[0]} is in {names[owner[taken[0]]]} and in {name}",
+                    remedy="hold each node in one way, for example with numpy.setdiff1d(a, b)",
+                    nodes=taken,
+                )
+            owner[ids] = k
+
+    def extended(self, edges: Ids, first: int) -> Supports:
+        """The supports of a ten-node body: the middle of an edge (node first + e) is held as both its ends are."""
+
+        def with_middles(ids: Ids) -> Ids:
+            held = np.zeros(first, bool)
+            held[ids] = True
+            return np.concatenate([ids, first + np.flatnonzero(held[edges].all(axis=1))])
+
+        return Supports(
+            with_middles(self.fixed),
+            with_middles(self.prescribed),
+            tuple((with_middles(ids), normal) for ids, normal in self.sliding),
+            {name: with_middles(ids) for name, ids in self.rigid.items()},
+        )
+
+
+class Body(ABC):
+    """Something elastic on nodes: energy E(x), internal force f = dE/dx, stiffness K = df/dx, mass.
+
+    Node positions are x [n, 3] in metres. Matrices are lists of 3x3 blocks: block t couples the nodes `rows[t]` and
+    `cols[t]` (each pair once, rows >= cols).
+    """
+
+    rest: Array
+    """Node positions without load [m], [n, 3]."""
+    rows: Ids
+    cols: Ids
+    supports: Supports
+    mass_weights: Array
+    """Mass [kg] of each block: the mass matrix has the blocks mass_weights[t] I."""
+    load_masses: Array
+    """Mass [kg] that carries a uniform acceleration of each node, [n]: gravity gives the force load_masses g."""
+    mass_damping: float
+    """Rayleigh coefficient a [1/s] of D = a M + b R K0 R^T."""
+    stiffness_damping: float
+    """Rayleigh coefficient b [s]."""
+
+    @abstractmethod
+    def accumulate(self, x: Array, force: Array, blocks: Array, *, exact: float = 0.0, warped: float = 0.0) -> float:
+        """Add f(x) to `force` [n, 3] and exact K + warped R K0 R^T to `blocks` [nb, 3, 3]; returns E(x) [J].
+
+        `blocks` is left alone when both factors are zero.
+        """
+
+    @abstractmethod
+    def embed(self, points: ArrayLike, max_distance: float | None = None) -> tuple[Ids, Array]:
+        """Nodes [p, k] and weights [p, k] of material points at rest [p, 3], so that they move as sum_a w_a x_a."""
+
+    @abstractmethod
+    def inverted_elements(self, x: Array) -> Ids:
+        """Numbers of the elements that are inside out at x."""
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.rest)
+
+    def energy(self, x: ArrayLike) -> float:
+        """Elastic energy E(x) [J]."""
+        position = self._positions(x)
+        return self.accumulate(position, np.zeros_like(position), np.empty((0, 3, 3)))
+
+    def force(self, x: ArrayLike) -> Array:
+        """Internal force f = dE/dx [N], [n, 3]: what must be applied to hold the nodes at x."""
+        position = self._positions(x)
+        force = np.zeros_like(position)
+        self.accumulate(position, force, np.empty((0, 3, 3)))
+        return force
+
+    def stiffness(self, x: ArrayLike, tangent: Tangent = "exact") -> csc_matrix:
+        """Stiffness K [N/m], [3n, 3n], of all nodes: df/dx, or R K0 R^T with tangent="warped"."""
+        position = self._positions(x)
+        blocks = np.zeros((len(self.rows), 3, 3))
+        factors = {"exact": 1.0} if tangent == "exact" else {"warped": 1.0}
+        self.accumulate(position, np.zeros_like(position), blocks, **factors)
+        return self._pattern().to_csc(blocks)
+
+    def mass(self) -> csc_matrix:
+        """Mass matrix [kg], [3n, 3n]."""
+        return self._pattern().to_csc(self.mass_weights[:, None, None] * np.eye(3))
+
+    def _pattern(self) -> Any:
+        from pliant.algebra.sparse import BlockPattern
+
+        return BlockPattern(self.node_count, self.rows, self.cols)
+
+    def _positions(self, x: ArrayLike) -> Array:
+        position = np.ascontiguousarray(x, dtype=float)
+        if position.shape != self.rest.shape:
+            raise InputError(
+                f"positions have shape {position.shape}", remedy=f"give one point per node, shape {self.rest.shape}"
+            )
+        return position
+
+
+def _indices(ids: ArrayLike | None, node_count: int, name: str) -> Ids:
+    """Sorted unique node indices, or an InputError that names the first bad one."""
+    if ids is None:
+        return np.empty(0, np.int64)
+    array = np.asarray(ids)
+    if array.dtype == bool:
+        array = np.flatnonzero(array)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"{name} nodes have type {array.dtype}", remedy="give node indices, as mesh.where(...) does")
+    array = np.unique(array.astype(np.int64))
+    bad = array[(array < 0) | (array >= node_count)]
+    if len(bad):
+        raise InputError(f"{name} node {bad[0]} does not exist", remedy=f"the body has nodes 0 to {node_count - 1}")
+    return array
+
+
+def _unit(normal: ArrayLike) -> Array:
+    vector = np.asarray(normal, dtype=float)
+    length = float(np.linalg.norm(vector)) if vector.shape == (3,) else 0.0
+    if not (np.isfinite(length) and length > 0):
+        raise InputError(f"sliding normal is {normal}", remedy="give three numbers, not all zero, such as (1, 0, 0)")
+    return vector / length

@@ -1,0 +1,283 @@
+"""The solid body: tets of four or ten nodes under any material law."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.body import _tet_kernels as kernels
+from pliant.body.blocks import BlockIndex, pair_nodes
+from pliant.body.body import Array, Body, Ids, Supports
+from pliant.body.discretization import DiscretizationError, discretization_error
+from pliant.body.element import tet_element
+from pliant.body.fields import Fields, tet_fields
+from pliant.body.patches import Patches, build_patches, choose_patches
+from pliant.errors import InputError, MaterialError
+from pliant.material import Law
+from pliant.material._lanes import LANES
+from pliant.shape import Embedding, TetMesh
+
+Laws: TypeAlias = "Law | Mapping[int, Law]"
+
+
+class TetBody(Body):
+    """A solid of tetrahedra.
+
+    order=1: four-node tets, fast, too stiff in bending on coarse meshes (at four elements through the height and nu 0.3
+    about 22 %; `discretization_error()` tells for yours). order=2: ten-node tets, accurate at two elements through the
+    height; the middles of the edges become nodes, numbered after the corners.
+
+    volume="patches" averages the dilation of four-node tets over patches (see `body/patches.py`): the remedy for nu close
+    to 1/2 at order 1. It couples more nodes, so a step costs two to four times as much.
+    """
+
+    def __init__(
+        self,
+        mesh: TetMesh,
+        law: Laws,
+        *,
+        density: float | Mapping[int, float] = 1070.0,
+        order: Literal[1, 2] = 1,
+        volume: Literal["elements", "patches"] = "elements",
+        fixed: ArrayLike | None = None,
+        prescribed: ArrayLike | None = None,
+        sliding: Sequence[tuple[ArrayLike, ArrayLike]] = (),
+        rigid: Mapping[str, ArrayLike] | None = None,
+        mass: Literal["consistent", "lumped"] = "consistent",
+        damping: tuple[float, float] = (0.0, 0.0),
+        threads: int = 1,
+    ) -> None:
+        """Build the body at rest on `mesh`.
+
+        law: one law, or one per region label of the mesh. density [kg/m^3]: likewise. fixed, prescribed: indices of mesh
+        nodes (`mesh.where(...)`). sliding: pairs (nodes, normal) of nodes that keep to a plane. rigid: named groups of
+        nodes that move as one rigid part. mass: consistent with the shape functions, or lumped to the nodes. damping:
+        Rayleigh's (a [1/s], b [s]) in D = a M + b K0, K0 turning with the material. threads: for the assembly.
+        """
+        if not isinstance(mesh, TetMesh):
+            raise InputError(
+                f"a TetBody needs a TetMesh, not a {type(mesh).__name__}",
+                remedy="fill the surface: surface.filled(size)",
+            )
+        self._recipe: dict[str, Any] = {
+            "mesh": mesh, "law": law, "density": density, "volume": volume, "fixed": fixed, "prescribed": prescribed,
+            "sliding": sliding, "rigid": rigid, "mass": mass, "damping": damping, "threads": threads,
+        }  # fmt: skip
+        self.mesh = mesh
+        self.order = order
+        self.volume = _one_of("volume", volume, ("elements", "patches"))
+        self.element = tet_element(order)
+        if order == 2 and volume == "patches":
+            raise InputError("volume='patches' is for order=1", remedy="ten-node tets need no remedy: leave it out")
+        self.laws, region = _laws_by_region(law, mesh.labels)
+        self._sort_elements(region)
+        self._make_nodes(Supports.checked(len(mesh.nodes), fixed, prescribed, sliding, rigid))
+        self._make_blocks()
+        self.density = _density_by_element(density, mesh.labels)[self.tet_ids]
+        self._make_mass(_one_of("mass", mass, ("consistent", "lumped")))
+        self.mass_damping, self.stiffness_damping = _damping(damping)
+        self._prepare_threads(threads)
+
+    def _sort_elements(self, region: Ids) -> None:
+        """Elements of one law, and of one patch, next to each other; `tet_ids` are their numbers in the mesh."""
+        codes = np.array([law.code for law in self.laws])[region]
+        patch = choose_patches(self.mesh.tets.astype(np.int64), region) if self.volume == "patches" else codes
+        self.tet_ids = np.lexsort((np.arange(len(codes)), patch, codes))
+        self.law_numbers = region[self.tet_ids]
+        self.law_codes = codes[self.tet_ids]
+        self.parameters = np.array([law.parameters() for law in self.laws])[region[self.tet_ids]]
+        self.volumes = self.mesh.volumes[self.tet_ids]
+        self._corner_nodes = self.mesh.tets[self.tet_ids].astype(np.int64)
+        if self.order == 1:  # ascending, so that no block of a pair ever has to be transposed
+            self._corner_nodes.sort(axis=1)
+        corners = self.mesh.nodes[self._corner_nodes]
+        inverse = np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+        self.corner_gradients = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1).reshape(-1, 12)
+        starts = np.flatnonzero(np.diff(self.law_codes, prepend=-1))
+        ends = np.append(starts[1:], len(codes))
+        batches = [np.arange(a, b, LANES) for a, b in zip(starts, ends, strict=True)]
+        self._batches = np.append(np.concatenate(batches), len(codes)).astype(np.int64)
+        self._patches: Patches | None = None
+        if self.volume == "patches":
+            ordered = patch[self.tet_ids]
+            number = np.cumsum(np.diff(ordered, prepend=ordered[0]) != 0)
+            self._patches = build_patches(
+                self._corner_nodes, number, self.volumes, np.maximum(self.parameters[:, 0], 0.0)
+            )
+
+    def _make_nodes(self, supports: Supports) -> None:
+        if self.order == 1:
+            self.rest, self.nodes, self.supports = self.mesh.nodes, self._corner_nodes, supports
+        else:
+            edges, tet_edges = self.mesh.quadratic_edges()
+            first = len(self.mesh.nodes)
+            self.rest = np.concatenate([self.mesh.nodes, self.mesh.nodes[edges].mean(axis=1)])
+            self.nodes = np.concatenate([self._corner_nodes, first + tet_edges[self.tet_ids]], axis=1).astype(np.int64)
+            self.supports = supports.extended(edges.astype(np.int64), first)
+        self.rest = np.ascontiguousarray(self.rest)
+
+    def _make_blocks(self) -> None:
+        i, j = pair_nodes(self.nodes)
+        pairs = [(i, j)] + (self._patches.pairs() if self._patches else [])
+        index = BlockIndex(len(self.rest), [(a.ravel(), b.ravel()) for a, b in pairs])
+        self.rows, self.cols = index.rows, index.cols
+        self._slots = index.slots(i, j)
+        if self._patches:
+            self._patch_slots, self._patch_slot_begin = self._patches.slots(index)
+
+    def _make_mass(self, kind: str) -> None:
+        masses = self.density * self.volumes
+        a, b = np.tril_indices(self.element.node_count)
+        shares = self.element.mass[a, b]
+        if kind == "lumped":
+            shares = np.where(a == b, self.element.lumped_shares()[a], 0.0)
+        self.mass_weights = _summed(self._slots >> 1, np.outer(masses, shares), len(self.rows))
+        self.load_masses = _summed(self.nodes, np.outer(masses, self.element.mass.sum(axis=1)), len(self.rest))
+
+    def _prepare_threads(self, threads: int) -> None:
+        if threads < 1:
+            raise InputError(f"threads is {threads}", remedy="give at least 1")
+        batch_count = len(self._batches) - 1
+        self._parts = np.linspace(0, batch_count, min(threads, batch_count) + 1).astype(np.int64)
+        self._work = [kernels.work_space() for _ in self._parts[1:]]
+        self._pool = ThreadPoolExecutor(len(self._work)) if len(self._work) > 1 else None
+        extra = len(self._work) - 1
+        self._extra_force = np.empty((extra, *self.rest.shape))
+        self._extra_blocks = np.empty((extra, len(self.rows), 9))
+
+    def accumulate(self, x: Array, force: Array, blocks: Array, *, exact: float = 0.0, warped: float = 0.0) -> float:
+        """See `Body.accumulate`."""
+        flat = blocks.reshape(-1, 9)
+        pressure, energy = kernels.NOTHING, 0.0
+        if self._patches:
+            pressure, energy = self._press(x, flat, exact, warped)
+        if self._pool is None:
+            return energy + self._run(0, x, pressure, force, flat, exact, warped)
+        stiff = exact != 0.0 or warped != 0.0
+        self._extra_force[:] = 0.0
+        if stiff:
+            self._extra_blocks[:] = 0.0
+        futures = [
+            self._pool.submit(self._run, t + 1, x, pressure, self._extra_force[t], self._extra_blocks[t], exact, warped)
+            for t in range(len(self._extra_force))
+        ]
+        energy += self._run(0, x, pressure, force, flat, exact, warped)
+        for t, future in enumerate(futures):
+            energy += future.result()
+            force += self._extra_force[t]
+            if stiff:
+                flat += self._extra_blocks[t]
+        return energy
+
+    def _run(
+        self, part: int, x: Array, pressure: Array, force: Array, blocks: Array, exact: float, warped: float
+    ) -> float:
+        energy: float = kernels.assemble(
+            self._batches, self._parts[part], self._parts[part + 1], self.law_codes, self.nodes, self.corner_gradients,
+            self.volumes, self.element.gradients, self.element.weights, self.parameters, self._slots, x, exact, warped,
+            pressure, force, blocks, self._work[part]
+        )  # fmt: skip
+        return energy
+
+    def _press(self, x: Array, blocks: Array, exact: float, warped: float) -> tuple[Array, float]:
+        """Pressure of every element's patch, and the energy of the patches; adds their stiffness to the blocks."""
+        patches = self._patches
+        assert patches is not None
+        theta, slope = np.empty(len(self.nodes)), np.empty((len(self.nodes), 12))
+        for turned, factor in ((True, warped), (False, exact)):
+            if factor != 0.0 or not turned:
+                kernels.dilations(
+                    self._batches, self.law_codes, self.nodes, self.corner_gradients, self.volumes,
+                    self.element.gradients, self.parameters, x, turned, theta, slope, self._work[0]
+                )  # fmt: skip
+            if factor != 0.0:
+                kernels.add_patch_stiffness(
+                    patches.begin, patches.node_begin, patches.local, slope, patches.modulus, patches.volume,
+                    self._patch_slots, self._patch_slot_begin, factor, blocks, self._work[0]
+                )  # fmt: skip
+        mean = np.add.reduceat(self.volumes * theta, patches.begin[:-1]) / patches.volume
+        energy = 0.5 * float(np.sum(patches.modulus * patches.volume * mean * mean))
+        return (patches.modulus * mean)[patches.element_patch], energy
+
+    def embed(self, points: ArrayLike, max_distance: float | None = None) -> tuple[Ids, Array]:
+        """See `Body.embed`."""
+        embedding = Embedding.of(self.mesh, points, max_distance)
+        if self.order == 1:
+            return embedding.nodes.astype(np.int64), embedding.weights
+        nodes, weights = embedding.quadratic(self.nodes[np.argsort(self.tet_ids)][:, 4:])
+        return nodes.astype(np.int64), weights
+
+    def deformation_gradients(self, x: Array) -> Array:
+        """F at every integration point, [m, q, 3, 3], elements in the order of the mesh."""
+        corners = self.corner_gradients.reshape(-1, 4, 3)
+        F = np.einsum("eai,qak,ekj->eqij", x[self.nodes], self.element.gradients, corners)
+        return np.asarray(F[np.argsort(self.tet_ids)])
+
+    def fields(self, x: Array) -> Fields:
+        """Stress and strain energy at x, for pictures and checks."""
+        return tet_fields(self, x)
+
+    def discretization_error(self) -> DiscretizationError:
+        """How much softer the body is with ten-node tets than with four-node ones, under unit loads at rest."""
+        return discretization_error(self)
+
+    def with_order(self, order: Literal[1, 2]) -> TetBody:
+        """The same body with four-node or ten-node tets."""
+        return TetBody(**{**self._recipe, "order": order, "volume": "elements" if order == 2 else self.volume})
+
+    def inverted_elements(self, x: Array) -> Ids:
+        """See `Body.inverted_elements`; numbers of tets of the mesh."""
+        return np.flatnonzero((np.linalg.det(self.deformation_gradients(x)) <= 0).any(axis=1))
+
+
+def _summed(places: NDArray[Any], values: Array, count: int) -> Array:
+    """Sum of the values that go to each place, [count]."""
+    return np.asarray(np.bincount(places.ravel(), values.ravel(), minlength=count), dtype=float)
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise InputError(f"{name} is {value!r}", remedy=f"choose one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def _laws_by_region(law: Laws, labels: NDArray[np.integer]) -> tuple[list[Law], Ids]:
+    """The distinct laws, and the number of the law of every tet."""
+    if isinstance(law, Law):
+        return [law], np.zeros(len(labels), np.int64)
+    if not isinstance(law, Mapping) or not all(isinstance(one, Law) for one in law.values()):
+        raise MaterialError(
+            f"law is {law!r}", remedy="give a law such as Corotational(E=150e3, nu=0.45), or one per label"
+        )
+    missing = sorted({int(label) for label in np.unique(labels)} - set(law))
+    if missing:
+        raise MaterialError(
+            f"the tets with label {missing[0]} have no law",
+            remedy=f"give one per label; the mesh has {np.unique(labels)}",
+        )
+    numbers = {label: k for k, label in enumerate(law)}
+    return list(law.values()), np.array([numbers[int(label)] for label in labels], np.int64)
+
+
+def _density_by_element(density: float | Mapping[int, float], labels: NDArray[np.integer]) -> Array:
+    values = density if isinstance(density, Mapping) else {int(label): density for label in np.unique(labels)}
+    missing = sorted({int(label) for label in np.unique(labels)} - set(values))
+    if missing:
+        raise MaterialError(f"the tets with label {missing[0]} have no density", remedy="give one per label [kg/m^3]")
+    for label, value in values.items():
+        if not (np.isfinite(value) and value > 0):
+            raise MaterialError(
+                f"density of label {label} is {value} kg/m^3", remedy="give a positive density (silicone: 1070)"
+            )
+    return np.array([float(values[int(label)]) for label in labels])
+
+
+def _damping(damping: tuple[float, float]) -> tuple[float, float]:
+    a, b = (float(value) for value in damping)
+    if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
+        raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
+    return a, b

@@ -1,0 +1,147 @@
+"""The command line: `pliant`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from pliant.errors import PliantError
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Soft-robot simulation and real-time model-based control.",
+    pretty_exceptions_enable=False,
+)  # fmt: skip
+
+JsonPath = Annotated[Optional[Path], typer.Option("--json", help="Write the figures to this file.")]  # noqa: UP045
+
+
+@app.command()
+def run(
+    robot: Annotated[str, typer.Argument(help="A robot of the gallery; `pliant robots` lists them.")],
+    json: JsonPath = None,
+    out: Annotated[Path, typer.Option(help="Folder for pictures.")] = Path("pliant-out"),
+) -> None:
+    """Run a robot: print its figures beside their references and save a picture."""
+    from pliant.errors import InputError
+    from pliant.gallery import all_robots
+    from pliant.view import draw_bodies, print_figures, write_figures
+
+    if robot not in all_robots:
+        raise InputError(f"there is no robot {robot!r}", remedy=f"choose one of: {', '.join(all_robots)}")
+    exhibit = all_robots[robot]()
+    print_figures(exhibit.figures, exhibit.title)
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / f"{robot}.png"
+    draw_bodies(exhibit.robot, exhibit.state, picture, title=exhibit.title)
+    print(f"picture: {picture}")
+    if json is not None:
+        write_figures(exhibit.figures, json)
+
+
+@app.command()
+def robots() -> None:
+    """List the robots of the gallery."""
+    from pliant.gallery import all_robots
+
+    for name, make in all_robots.items():
+        module = sys.modules[make.__module__]
+        print(f"{name:<14}{(module.__doc__ or '').strip().splitlines()[0]}")
+
+
+@app.command()
+def mesh(
+    file: Annotated[Path, typer.Argument(help="STL, OBJ, PLY, VTK, VTU or GMSH file.")],
+    unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",
+    fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size [m].")] = None,  # noqa: UP045
+    method: Annotated[str, typer.Option(help="Filler: stuffing, tetwild or gmsh.")] = "stuffing",
+    out: Annotated[Optional[Path], typer.Option(help="Write the mesh here.")] = None,  # noqa: UP045
+) -> None:
+    """Inspect a mesh; fill a closed surface with tets."""
+    from pliant.shape import TetMesh, read
+
+    shape = read(file, unit)
+    print(shape)
+    if fill is not None:
+        shape = shape.filled(fill, method)
+        print(f"filled: {shape}")
+    if isinstance(shape, TetMesh):
+        print(f"volume {shape.volume * 1e6:.4g} cm^3, {len(set(shape.components().tolist()))} part(s)")
+        print(shape.quality())
+    else:
+        closed = "closed" if shape.is_closed else "open"
+        print(f"{closed} surface, area {shape.area * 1e4:.4g} cm^2, volume {shape.volume * 1e6:.4g} cm^3")
+    if out is not None:
+        shape.write(out)
+        print(f"written: {out}")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="A mesh file with tets, or a closed surface together with --fill.")],
+    unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",
+    fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size [m] first.")] = None,  # noqa: UP045
+    young: Annotated[float, typer.Option(help="Young's modulus [Pa].")] = 150e3,
+    nu: Annotated[float, typer.Option(help="Poisson's ratio.")] = 0.45,
+) -> None:
+    """Tell how good a mesh is for simulation: quality, and how much too stiff four-node tets are on it."""
+    from pliant.body import TetBody
+    from pliant.errors import InputError
+    from pliant.material import Corotational
+    from pliant.shape import HalfSpace, TetMesh, read
+
+    shape = read(file, unit)
+    shape = shape.filled(fill) if fill is not None else shape
+    if not isinstance(shape, TetMesh):
+        raise InputError(f"{file} holds a surface", remedy="give the size of the tets, such as --fill 0.004")
+    print(shape)
+    print(shape.quality())
+    axis = int(shape.size.argmax())
+    normal = [float(k == axis) for k in range(3)]
+    held = shape.where(HalfSpace(shape.bounds[0] + 0.05 * shape.size, normal))
+    body = TetBody(shape, Corotational(E=young, nu=nu), fixed=held)
+    print(f"held at its low end along {'xyz'[axis]} ({len(held)} nodes), under its own weight:")
+    print(body.discretization_error())
+
+
+@app.command()
+def doctor() -> None:
+    """Tell what is installed, what is missing, how many cores and which real-time rights there are."""
+    from pliant.doctor import examine
+
+    examine()
+
+
+@app.command()
+def bench(
+    what: Annotated[str, typer.Argument(help="What to measure: fem.")],
+    json: JsonPath = None,
+    mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
+    large: Annotated[bool, typer.Option(help="Include the mesh of 20,000 nodes.")] = True,
+) -> None:
+    """Measure speed, as milliseconds and as ratios within one run."""
+    from pliant.bench import fem
+    from pliant.errors import InputError
+    from pliant.view import print_figures, write_figures
+
+    if what != "fem":
+        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem")
+    figures = fem.measure(mesh, large=large)
+    print_figures(figures, "finite elements, one thread, beside scipy's splu of the same matrix in the same run")
+    if json is not None:
+        write_figures(figures, json)
+
+
+def main() -> None:
+    """Entry point: errors of pliant's own are one line on stderr, with exit code 2."""
+    try:
+        app()
+    except PliantError as error:
+        print(f"pliant: {type(error).__name__}: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

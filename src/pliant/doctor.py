@@ -1,0 +1,77 @@
+"""What is installed, what is missing, what the machine allows."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import sys
+
+CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "matplotlib", "rich", "typer")
+EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild"}
+
+
+def examine() -> None:
+    """Print the report of `pliant doctor`."""
+    print(
+        f"pliant {_version('pliant')} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    )
+    for name in CORE:
+        print(f"  {name:<12}{_version(name) or 'MISSING: pip install ' + name}")
+    for name, extra in EXTRAS.items():
+        print(f"  {name:<12}{_version(name) or f'not installed (optional): pip install pliant[{extra}]'}")
+    print(f"cores: {_cores()} usable of {os.cpu_count()}")
+    print(f"vector units: {vector_units()}")
+    print(f"real-time priority: {realtime_rights()}")
+    print(f"kernel cache: {_cache_place()}")
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def vector_units() -> str:
+    """The widest vector instructions that compiled kernels can use here."""
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features()
+    for name in ("avx512f", "avx2", "avx", "neon"):
+        if features.get(name):
+            return name
+    return "none known"
+
+
+def realtime_rights() -> str:
+    """Whether this user may run threads with SCHED_FIFO, and lock memory."""
+    if not hasattr(os, "sched_setscheduler"):
+        return f"not available on {sys.platform}"
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        os.sched_setscheduler(0, *before)
+        return "granted (SCHED_FIFO)"
+    except PermissionError:
+        return f"refused (limit {limit}); allow it with 'ulimit -r' or limits.conf, entry rtprio"
+
+
+def _cache_place() -> str:
+    from pathlib import Path
+
+    import pliant
+
+    place = Path(pliant.__file__).parent
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return os.environ["NUMBA_CACHE_DIR"]
+    return str(place) if os.access(place, os.W_OK) else "the user's cache folder (the package is not writable)"

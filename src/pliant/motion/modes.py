@@ -1,0 +1,53 @@
+"""Natural frequencies and mode shapes about a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.body.body import Tangent
+from pliant.errors import InputError
+from pliant.robot import Robot, State
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Natural frequencies [Hz], ascending, [k], and mode shapes on the nodes, [k, n, 3], with unit modal mass."""
+
+    frequencies: Array
+    shapes: Array
+
+
+def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, tangent: Tangent = "exact") -> Modes:
+    """The lowest undamped modes K_t phi = (2 pi f)^2 M phi about a state (default: rest), by shift and invert.
+
+    About a loaded equilibrium the exact tangent includes the stiffening or softening by the load. The mass matrix is the
+    bodies' own; with rigid parts it is pulled back to their coordinates like the stiffness.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    state = robot.rest() if state is None else state
+    system = robot.system
+    assembly = system.assembly
+    size = 3 * assembly.coordinate_count
+    if not 1 <= count < size - 1:
+        raise InputError(f"{count} modes of {size} coordinates", remedy=f"ask for 1 to {size - 2}")
+    _, _, report = system.linearize(state.pose, state.efforts, tangent=tangent)
+    if not report.ok:
+        raise system.diagnosis(report, state.pose)
+    K = assembly.pattern.to_csc(system.values)
+
+    def times_mass(u: Array) -> Array:
+        momentum = system.momentum(assembly.motion_of_nodes(u.reshape(-1, 3)))
+        return assembly.force_on_coordinates(momentum).reshape(-1)
+
+    M = LinearOperator((size, size), matvec=times_mass, dtype=float)
+    inverse = LinearOperator((size, size), matvec=lambda b: system.cholesky.solve(np.ascontiguousarray(b)), dtype=float)
+    start = np.random.default_rng(0).normal(size=size)
+    squares, vectors = eigsh(K, k=count, M=M, sigma=0.0, OPinv=inverse, v0=start)
+    shapes = np.array([assembly.motion_of_nodes(np.ascontiguousarray(column).reshape(-1, 3)) for column in vectors.T])
+    return Modes(np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), shapes)

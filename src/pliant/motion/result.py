@@ -1,0 +1,63 @@
+"""What a step of a motion returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pliant.errors import NotConvergedError, PliantError
+from pliant.robot import State
+
+
+class Status(Enum):
+    """How a step ended; the value is the explanation with its remedy."""
+
+    CONVERGED = "the forces balance to the tolerance"
+    STEPPED = "one linearized step was taken, as asked"
+    WARPED = "one linearized step was taken with the warped tangent, because the exact one is not positive definite"
+    NOT_CONVERGED = "the iteration limit was reached; take more load steps or iterations, or a larger tolerance"
+    STALLED = (
+        "no step lowers the potential any more; the tolerance is below what rounding allows, or the load buckles it"
+    )
+    FAILED = "the equations cannot be solved here; the state is the last good one"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the state is what was asked for."""
+        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED)
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """The state after a step and how it came about.
+
+    residual: largest force out of balance [N]; iterations: linear solves; times: seconds per stage; history: the residual
+    at each iteration; cause: why it failed, where it did; warped_iterations: how many fell back to the warped tangent.
+    """
+
+    status: Status
+    state: State
+    residual: float
+    iterations: int
+    times: Mapping[str, float] = field(default_factory=dict)
+    history: tuple[float, ...] = ()
+    cause: PliantError | None = None
+    warped_iterations: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the state is what was asked for."""
+        return self.status.ok
+
+    def require(self) -> StepResult:
+        """Itself if ok; raises the cause, or a NotConvergedError, otherwise."""
+        if self.ok:
+            return self
+        if self.cause is not None:
+            raise self.cause
+        raise NotConvergedError(
+            f"stopped after {self.iterations} iterations with {self.residual:.3g} N out of balance",
+            remedy=self.status.value,
+            result=self,
+        )

@@ -1,0 +1,134 @@
+"""A run through time, for scripts."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InputError
+from pliant.motion.dynamics import Dynamics
+from pliant.motion.result import StepResult
+from pliant.motion.statics import Statics
+from pliant.robot import Robot, State
+
+Array = NDArray[np.float64]
+Callback = Callable[["Simulation"], bool | None]
+
+
+@dataclass
+class Recording:
+    """Signals over time: `time` [s] and one array [steps, rows] per recorded port."""
+
+    names: tuple[str, ...]
+    _times: list[float] = field(default_factory=list)
+    _rows: dict[str, list[Array]] = field(default_factory=dict)
+
+    def append(self, simulation: Simulation) -> None:
+        """Take down the current state."""
+        self._times.append(simulation.state.time)
+        for name in self.names:
+            row = simulation.robot.displacement(simulation.state, name)
+            self._rows.setdefault(name, []).append(row)
+
+    @property
+    def time(self) -> Array:
+        """Times of the records [s], [steps]."""
+        return np.array(self._times)
+
+    def __getitem__(self, name: str) -> Array:
+        """Displacements of a port, [steps, rows], in its unit."""
+        return np.array(self._rows[name])
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write as CSV: time, then a column per row of every port."""
+        columns = [f"{name}[{row}]" for name in self.names for row in range(self[name].shape[1])]
+        with open(path, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["time", *columns])
+            for k, time in enumerate(self._times):
+                writer.writerow([time, *(value for name in self.names for value in self._rows[name][k])])
+
+
+class Simulation:
+    """A robot in time: dynamics with a time step, or a sequence of equilibria.
+
+    >>> from pliant.shape import make
+    >>> from pliant.body import TetBody
+    >>> from pliant.material import Corotational
+    >>> from pliant.port import Point
+    >>> mesh = make.box((0.1, 0.02, 0.02), (8, 2, 2))
+    >>> beam = TetBody(mesh, Corotational(E=1e6, nu=0.3), fixed=mesh.where(x_below=0), damping=(0.0, 0.02))
+    >>> robot = Robot(beam, gravity=(0, 0, -9.81))
+    >>> robot.sense("tip", Point(near=(0.1, 0.01, 0.01)))
+    >>> simulation = Simulation(robot, step=0.02)
+    >>> record = simulation.run(0.2, record=["tip"])
+    >>> len(record), bool(record["tip"][-1, 2] < 0.01)
+    (11, True)
+    """
+
+    def __init__(self, robot: Robot, *, step: float, motion: Dynamics | Statics | None = None) -> None:
+        """step: time step [s]. motion: how to step; default: linearized backward Euler. With a `Statics`, every step is an
+        equilibrium and time only counts."""
+        if not (np.isfinite(step) and step > 0):
+            raise InputError(f"the time step is {step} s", remedy="give a positive step, such as 0.01")
+        self.robot = robot
+        self.h = float(step)
+        self.motion = motion if motion is not None else Dynamics(robot, step)
+        self.state: State = robot.rest()
+        self.last: StepResult | None = None
+
+    def step(self) -> StepResult:
+        """Advance by one time step; a step that fails leaves the state as it was."""
+        equilibrium = isinstance(self.motion, Statics)
+        result = self.motion.solve(self.state) if equilibrium else self.motion.step(self.state)  # type: ignore[union-attr]
+        if result.ok:
+            time = self.state.time + self.h
+            self.state = State(result.state.pose, result.state.v, result.state.efforts, time)
+        self.last = result
+        return result
+
+    def run(
+        self,
+        seconds: float,
+        *,
+        record: Iterable[str] = (),
+        callback: Callback | None = None,
+        progress: bool | None = None,
+    ) -> Recording:
+        """Advance by so many seconds; the recording has the start and every step.
+
+        callback: called after each step with the simulation; may change efforts; ends the run by returning True.
+        progress: a bar on stderr; by default on a terminal only. A step that fails raises.
+        """
+        names = tuple(record)
+        for name in names:
+            if name not in self.robot.ports:
+                raise InputError(
+                    f"there is no port {name!r} to record", remedy=f"choose among {list(self.robot.ports)}"
+                )
+        recording = Recording(names)
+        recording.append(self)
+        for _ in self._counted(round(seconds / self.h), progress):
+            self.step().require()
+            recording.append(self)
+            if callback is not None and callback(self):
+                break
+        return recording
+
+    def _counted(self, steps: int, progress: bool | None) -> Iterable[int]:
+        if progress or (progress is None and sys.stderr.isatty()):
+            from rich.console import Console
+            from rich.progress import track
+
+            console = Console(stderr=True)
+            return track(range(steps), description="simulating", console=console, transient=console.is_terminal)
+        return range(steps)

@@ -1,0 +1,182 @@
+"""Equilibrium under given efforts: f(q) = g + H^T lambda."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.body import Pose
+from pliant.body.body import Tangent
+from pliant.errors import InputError
+from pliant.motion.result import Status, StepResult
+from pliant.robot import Robot, State
+from pliant.robot.system import Times
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Iterate:
+    """Where Newton stands: pose, potential [J], residual [N]."""
+
+    pose: Pose
+    potential: float
+    residual: float
+
+
+class Statics:
+    """Newton's method for equilibria of a robot.
+
+    Every equilibrium is a minimum of the potential Pi(q), so the line search looks at Pi: steps that raise it are shortened
+    (Armijo), and where the exact tangent is not positive definite the warped one gives a direction downhill. The forces
+    out of balance may well grow on the way; they are only asked at the end.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        tolerance: float = 1e-9,
+        max_iterations: int = 60,
+        load_steps: int = 1,
+        tangent: Tangent = "exact",
+        line_search: bool = True,
+    ) -> None:
+        """tolerance: largest force out of balance, relative to the largest force at work (internal or applied);
+        load_steps: gravity, efforts and prescribed positions are brought on in so many equal parts."""
+        if not tolerance > 0 or max_iterations < 1 or load_steps < 1:
+            raise InputError(
+                f"tolerance {tolerance}, max_iterations {max_iterations}, load_steps {load_steps}",
+                remedy="all must be positive",
+            )
+        self.robot = robot
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.load_steps = load_steps
+        self.tangent: Tangent = tangent
+        self.line_search = line_search
+
+    def solve(self, state: State | None = None, *, prescribed: ArrayLike | None = None) -> StepResult:
+        """The equilibrium for the robot's imposed efforts, from `state` (default: rest) on.
+
+        prescribed [k, 3]: positions [m] of the prescribed nodes, in the order of the assembly (default: as in `state`).
+        """
+        system = self.robot.system
+        system.assembly.require_supported()
+        start = state if state is not None else self.robot.rest().at_rest()
+        start_efforts = start.efforts if state is not None else np.zeros_like(start.efforts)
+        goal = self.robot.efforts
+        held = start.x[system.assembly.prescribed]
+        target = held if prescribed is None else as_positions(prescribed, held.shape)
+        full_load, base = system.load, (1.0 if state is not None else 0.0)
+        history: list[float] = []
+        times, warped, iterations = Times(), 0, 0
+        current = start
+        result = StepResult(Status.FAILED, start, np.inf, 0)
+        try:
+            for k in range(1, self.load_steps + 1):
+                share = k / self.load_steps
+                system.load = full_load * (base + (1 - base) * share)
+                efforts = start_efforts + share * (goal - start_efforts)
+                result = self._equilibrate(replace(current, efforts=efforts), held + share * (target - held), times)
+                iterations += result.iterations
+                warped += result.warped_iterations
+                history += result.history
+                if not result.ok:
+                    break
+                current = result.state
+        finally:
+            system.load = full_load
+        return replace(
+            result, iterations=iterations, times=times.seconds, history=tuple(history), warped_iterations=warped
+        )
+
+    def step(self, state: State) -> StepResult:
+        """One linearized step towards the equilibrium for the robot's imposed efforts (real time).
+
+        The tangent is taken at the state with its own efforts, so that the step does what `robot.linearize(state)` says.
+        """
+        system, times = self.robot.system, Times()
+        target = replace(state, efforts=self.robot.efforts, v=np.zeros_like(state.v))
+        _, gradient, report, definite = system.linearize_safely(
+            state.pose, state.efforts, tangent=self.tangent, times=times
+        )
+        if not report.ok:
+            cause = system.diagnosis(report, state.pose)
+            return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=cause)
+        force = system.port_force(state.pose, target.efforts - state.efforts) - gradient
+        residual = system.residual(force)
+        pose = system.assembly.moved(state.pose, system.solve(force))
+        times.mark("solve")
+        status = Status.STEPPED if definite else Status.WARPED
+        return StepResult(status, replace(target, pose=pose), residual, 1, times.seconds, (residual,))
+
+    def _equilibrate(self, state: State, prescribed: Array, times: Times) -> StepResult:
+        system = self.robot.system
+        shift = prescribed - state.x[system.assembly.prescribed]
+        here: _Iterate | None = None
+        history: list[float] = []
+        warped = 0
+        pose = state.pose
+        for iteration in range(self.max_iterations):
+            potential, gradient, report, definite = system.linearize_safely(
+                pose, state.efforts, tangent=self.tangent, times=times
+            )
+            if not report.ok:
+                residual = history[-1] if history else np.nan
+                cause = system.diagnosis(report, pose)
+                return StepResult(Status.FAILED, state, residual, iteration, history=tuple(history), cause=cause)
+            warped += not definite
+            here = _Iterate(pose, potential, system.residual(gradient))
+            history.append(here.residual)
+            if here.residual <= system.allowed_residual(pose, self.tolerance) and not shift.any():
+                return self._ended(Status.CONVERGED, state, here, history, warped)
+            force = -gradient
+            if shift.any():
+                force -= system.force_of_prescribed(shift)
+            step = system.solve(force)
+            times.mark("solve")
+            if shift.any() or not self.line_search:
+                pose = system.assembly.moved(pose, step, pose.x[system.assembly.prescribed] + shift)
+                shift = np.zeros_like(shift)
+                continue
+            slope = float(np.vdot(system.assembly.force_on_coordinates(gradient), step))
+            moved = self._search(here, step, slope, state.efforts, times)
+            if moved is None:
+                return self._ended(Status.STALLED, state, here, history, warped)
+            pose = moved
+        assert here is not None
+        return self._ended(Status.NOT_CONVERGED, state, here, history, warped)
+
+    def _search(self, here: _Iterate, step: Array, slope: float, efforts: Array, times: Times) -> Pose | None:
+        """The longest of the steps 1, 1/2, 1/4, ... that lowers the potential enough; near the minimum, where differences
+        of the potential drown in rounding, one that lowers the residual."""
+        system = self.robot.system
+        rounding = 1e-12 * (abs(here.potential) + abs(slope))
+        length = 1.0
+        for _ in range(30):
+            pose = system.assembly.moved(here.pose, length * step)
+            potential, gradient = system.evaluate(pose, efforts)
+            times.mark("search")
+            if potential <= here.potential + 1e-4 * length * slope:
+                return pose
+            if abs(potential - here.potential) <= rounding and system.residual(gradient) < here.residual:
+                return pose
+            length *= 0.5
+        return None
+
+    def _ended(self, status: Status, state: State, here: _Iterate, history: list[float], warped: int) -> StepResult:
+        after = replace(state, pose=here.pose, v=np.zeros_like(state.v))
+        return StepResult(status, after, here.residual, len(history), history=tuple(history), warped_iterations=warped)
+
+
+def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Finite positions of the prescribed nodes, or an InputError."""
+    array = np.asarray(prescribed, dtype=float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(
+            f"prescribed positions have shape {array.shape}", remedy=f"give finite positions of shape {shape} [m]"
+        )
+    return array

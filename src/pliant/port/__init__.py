@@ -1,0 +1,19 @@
+"""Ports: places where the world pulls on a robot or looks at it.
+
+A port is a power-conjugate pair: an effort lambda and a displacement delta(q), so that the effort does the work
+lambda . delta and the nodes feel H^T lambda with H = d delta / dq. What a port is *for* (actuator, effector, sensor, imposed
+load) is said by the robot.
+
+    Force    force [N] along a direction, or between two points     displacement along it [m]
+    Point    force on a point or several [N]                        position [m]
+    Cavity   pressure [Pa] in a closed surface                      gain of volume [m^3]
+"""
+
+from pliant.port.cavity import Cavity
+from pliant.port.force import Force
+from pliant.port.point import Point
+from pliant.port.port import Attachment, Port
+
+all_ports: tuple[type[Port], ...] = (Force, Point, Cavity)
+
+__all__ = ["Attachment", "Cavity", "Force", "Point", "Port", "all_ports"]

@@ -1,0 +1,138 @@
+"""The contract of a port, and a port attached to the nodes of a body."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.body import Body
+from pliant.errors import InputError
+from pliant.port._chain_kernels import carry, spread, spread_curvature
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+class Port(ABC):
+    """A displacement delta [m rows] as a function of material points p [k, 3] of a body.
+
+    A subclass says where its points are at rest, and gives delta(p), its slope and, where it is not linear, its curvature.
+    The chain rule from points to nodes is done once, by `Attachment`.
+    """
+
+    effort_unit: ClassVar[str]
+    displacement_unit: ClassVar[str]
+
+    points: Array
+    """Material points at rest [m], [k, 3]."""
+    row_names: tuple[str, ...] = ("",)
+    """Names of the rows: ("",) for a scalar, ("x", "y", "z") for a position."""
+    curved_pairs: Ids = np.empty((0, 2), np.int64)
+    """Pairs (a, b) of points that the curvature couples, each once, [c, 2]."""
+
+    def seen_by(self, body: Body) -> Port:
+        """The port as it is attached to this body: itself, unless the body's shape functions ask for more points."""
+        return self
+
+    @abstractmethod
+    def displacement(self, p: Array) -> Array:
+        """delta(p), [rows]."""
+
+    @abstractmethod
+    def slope(self, p: Array) -> Array:
+        """d delta / dp, [rows, k, 3]."""
+
+    def curvature(self, p: Array, efforts: Array) -> Array:
+        """sum_i efforts_i d2 delta_i / dp_a dp_b for the curved pairs, [c, 3, 3]; the pair (a, a) has both halves."""
+        return np.empty((0, 3, 3))
+
+
+class Attachment:
+    """A port on a body: delta, H and curvature as functions of the node positions of the whole assembly.
+
+    Points are carried by nodes, p = W x; the chain rule gives H = (d delta / dp) W on the nodes `entry_nodes` [e], and the
+    curvature W^T (d2 delta / dp2) W as blocks for the pairs of nodes (rows, cols) [b].
+    """
+
+    def __init__(self, port: Port, body: Body, first_node: int) -> None:
+        self.port = port = port.seen_by(body)
+        self.row_count = len(port.row_names)
+        nodes, weights = body.embed(port.points)
+        used = weights != 0.0
+        self._begin = np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(np.int64)
+        self._nodes = nodes[used] + first_node
+        self._weights = weights[used]
+        self.entry_nodes, slots = np.unique(self._nodes, return_inverse=True)
+        self._slots = slots.astype(np.int64)
+        self._couple()
+
+    def _couple(self) -> None:
+        """The pairs of nodes that the curvature couples, and how each pair of points adds to them.
+
+        Blocks are mirrored when the matrix is formed (see BlockPattern). So two nodes of one point, which come up as (i, j)
+        and as (j, i), count half each time; a node that carries both points of a pair, whose block is not mirrored, gets
+        the block and its transpose.
+        """
+        entries: list[tuple[int, int, int, bool, float]] = []
+        for pair, (a, b) in enumerate(self.port.curved_pairs):
+            for s in range(self._begin[a], self._begin[a + 1]):
+                for t in range(self._begin[b], self._begin[b + 1]):
+                    node, other = int(self._nodes[s]), int(self._nodes[t])
+                    weight = float(self._weights[s] * self._weights[t])
+                    entries.append((pair, node, other, False, 0.5 * weight if a == b and node != other else weight))
+                    if a != b and node == other:
+                        entries.append((pair, node, other, True, weight))
+        i, j = (np.array([entry[k] for entry in entries], np.int64) for k in (1, 2))
+        ends = np.stack([np.maximum(i, j), np.minimum(i, j)], axis=1).reshape(-1, 2)
+        keys, number = np.unique(ends, axis=0, return_inverse=True)
+        self.rows, self.cols = keys[:, 0], keys[:, 1]
+        transposed = np.array([entry[3] for entry in entries], bool) ^ (i < j)
+        self._curve_pairs = np.array([entry[0] for entry in entries], np.int64)
+        self._curve_slots = 2 * number.reshape(-1).astype(np.int64) + transposed
+        self._curve_weights = np.array([entry[4] for entry in entries], float)
+
+    def positions(self, x: Array) -> Array:
+        """Where the port's points are, [k, 3]."""
+        out = np.empty((len(self._begin) - 1, 3))
+        carry(self._begin, self._nodes, self._weights, x, out)
+        return out
+
+    def displacement(self, x: Array) -> Array:
+        """delta, [rows]."""
+        return np.asarray(self.port.displacement(self.positions(x)))
+
+    def slopes(self, x: Array) -> Array:
+        """H on the entry nodes, [rows, e, 3]."""
+        out = np.zeros((self.row_count, len(self.entry_nodes), 3))
+        spread(self._begin, self._slots, self._weights, self.port.slope(self.positions(x)), out)
+        return out
+
+    def curvature(self, x: Array, efforts: Array) -> Array:
+        """Blocks of sum_i efforts_i d2 delta_i / dx2 at (rows, cols), to be mirrored like any list of blocks."""
+        out = np.zeros((len(self.rows), 3, 3))
+        blocks = self.port.curvature(self.positions(x), efforts)
+        spread_curvature(self._curve_pairs, self._curve_slots, self._curve_weights, blocks, out)
+        return out
+
+
+def as_points(points: ArrayLike, name: str) -> Array:
+    """Finite points of shape [k, 3], or an InputError that names the bad one."""
+    array = np.atleast_2d(np.asarray(points, dtype=float))
+    if array.ndim != 2 or array.shape[1] != 3 or not len(array):
+        raise InputError(f"{name} has shape {array.shape}", remedy="give points of three coordinates in metres")
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(bad):
+        raise InputError(f"{name}, point {bad[0]} is {array[bad[0]]}", remedy="give finite coordinates in metres")
+    return array
+
+
+def as_direction(direction: ArrayLike, name: str) -> Array:
+    """A unit vector [3] from any finite vector that is not zero."""
+    vector = np.asarray(direction, dtype=float)
+    length = float(np.linalg.norm(vector)) if vector.shape == (3,) else 0.0
+    if not (np.isfinite(length) and length > 0):
+        raise InputError(f"{name} is {direction}", remedy="give three numbers, not all zero")
+    return vector / length

@@ -1,0 +1,101 @@
+"""A robot: bodies, ports in roles, gravity."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.algebra.condensed import Condensed
+from pliant.body import Body
+from pliant.body.body import Tangent
+from pliant.errors import InputError
+from pliant.port import Port
+from pliant.robot.state import State
+from pliant.robot.system import System
+
+Array = NDArray[np.float64]
+
+
+class Robot:
+    """Bodies with named ports, in a field of gravity.
+
+    Ports are added by what they are for. Here: `impose` (the effort is given: a load, a pressure) and `sense` (looked at
+    only). Adding a port after the first state has been made starts the robot anew: states made before do not fit it.
+    """
+
+    def __init__(self, *bodies: Body, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1) -> None:
+        """gravity: acceleration [m/s^2], [3], none by default; threads: for the factorization of large models."""
+        if not bodies or not all(isinstance(body, Body) for body in bodies):
+            raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
+        self.bodies = bodies
+        self.gravity = np.asarray(gravity, dtype=float)
+        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
+            raise InputError(f"gravity is {gravity}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
+        self.threads = threads
+        self.ports: dict[str, Port] = {}
+        self._hosts: dict[str, int] = {}
+        self._imposed: dict[str, Array] = {}
+
+    def impose(self, name: str, port: Port, effort: ArrayLike, *, body: int = 0) -> None:
+        """Add a port whose effort is given, one value per row in the port's unit (the forward problem)."""
+        self._add(name, port, body)
+        self.set_effort(name, effort)
+
+    def sense(self, name: str, port: Port, *, body: int = 0) -> None:
+        """Add a port that is only looked at: its effort is zero."""
+        self._add(name, port, body)
+        self._imposed[name] = np.zeros(len(port.row_names))
+
+    def set_effort(self, name: str, effort: ArrayLike) -> None:
+        """Change the effort of an imposed port; states made afterwards, and motions asked to, take it over."""
+        if name not in self.ports:
+            raise InputError(
+                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+        rows = len(self.ports[name].row_names)
+        value = np.broadcast_to(np.asarray(effort, dtype=float), (rows,)).copy()
+        if not np.isfinite(value).all():
+            raise InputError(
+                f"effort of {name!r} is {effort}", remedy=f"give finite values [{self.ports[name].effort_unit}]"
+            )
+        self._imposed[name] = value
+
+    def _add(self, name: str, port: Port, body: int) -> None:
+        if name in self.ports:
+            raise InputError(f"there is already a port {name!r}", remedy="give each port a name of its own")
+        if not isinstance(port, Port):
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
+            )
+        if not 0 <= body < len(self.bodies):
+            raise InputError(
+                f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
+            )
+        self.ports[name] = port
+        self._hosts[name] = body
+        self.__dict__.pop("system", None)
+
+    @cached_property
+    def system(self) -> System:
+        """The robot's equations, built at first use."""
+        return System(self.bodies, self.gravity, self.ports, self._hosts, threads=self.threads)
+
+    @property
+    def efforts(self) -> Array:
+        """Efforts given to all port rows, [m]."""
+        return np.concatenate([np.empty(0), *self._imposed.values()])
+
+    def rest(self) -> State:
+        """The robot as it was made: no load, no velocity; the efforts are those imposed."""
+        pose = self.system.assembly.rest()
+        return State(pose, np.zeros_like(pose.x), self.efforts)
+
+    def displacement(self, state: State, name: str) -> Array:
+        """delta of one port at this state, [rows]."""
+        return self.system.attachments[name].displacement(state.x)
+
+    def linearize(self, state: State, *, tangent: Tangent = "exact", step: float | None = None) -> Condensed:
+        """The condensed model of all ports at this state: statics, or one backward Euler step of `step` seconds."""
+        return self.system.condense(state, tangent=tangent, step=step)

@@ -1,0 +1,322 @@
+"""The equations of a robot at a state: assembled, factorized, condensed to the ports.
+
+potential  Pi(q) = E(q) - sum m g . x - lambda . delta(q),   gradient  r = f - g - H^T lambda   (statics: r = 0)
+tangent    K_t = df/dq - sum lambda_i d2 delta_i / dq2                                          ("exact")
+           R K0 R^T                                                                            ("warped")
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.algebra.condensed import Condensed
+from pliant.algebra.sparse import Cholesky, Report, multiply
+from pliant.body import Assembly, Body, Pose
+from pliant.body._assembly_kernels import add_momentum
+from pliant.body.body import Tangent
+from pliant.errors import InvertedElementError, NotPositiveDefiniteError, PliantError
+from pliant.port import Attachment, Port
+from pliant.robot._row_kernels import add_rows_times, rows_on_coordinates
+from pliant.robot.state import State
+
+Array = NDArray[np.float64]
+
+SINGULAR = 1e-13
+"""Smallest ratio of a pivot to its diagonal entry that counts as a stiffness and not as rounding."""
+
+
+@dataclass
+class Times:
+    """Seconds spent per stage since this was made."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=time.perf_counter)
+
+    def mark(self, stage: str) -> None:
+        """Book the time since the last mark on a stage."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
+class System:
+    """Assembled equations of bodies and ports, with the memory to do it again and again without allocation."""
+
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        gravity: Array,
+        ports: Mapping[str, Port],
+        hosts: Mapping[str, int],
+        *,
+        threads: int = 1,
+    ) -> None:
+        begin = np.concatenate([[0], np.cumsum([body.node_count for body in bodies])])
+        self.attachments = {
+            name: Attachment(port, bodies[hosts[name]], int(begin[hosts[name]])) for name, port in ports.items()
+        }
+        self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
+        self._name_rows()
+        self.load = np.concatenate([body.load_masses for body in bodies])[:, None] * gravity
+        self.values = np.zeros((self.assembly.block_count, 3, 3))
+        self._gradient = np.empty((self.assembly.node_count, 3))
+        self._largest_load = 0.0
+        self._threads = threads
+        self._cholesky: Cholesky | None = None
+        self._lay_out_rows()
+        self.sequence = 0
+
+    @property
+    def cholesky(self) -> Cholesky:
+        """The factorization; its analysis is done at first use."""
+        if self._cholesky is None:
+            self._cholesky = Cholesky(self.assembly.pattern, threads=self._threads)
+        return self._cholesky
+
+    def _name_rows(self) -> None:
+        names: list[str] = []
+        self.slices: dict[str, slice] = {}
+        for name, attachment in self.attachments.items():
+            first = len(names)
+            names += [f"{name}.{row}" if row else name for row in attachment.port.row_names]
+            self.slices[name] = slice(first, len(names))
+        self.row_names = tuple(names)
+
+    def _lay_out_rows(self) -> None:
+        """Fixed places of the entries of H: per row, the nodes of its port."""
+        assembly = self.assembly
+        per_row = [a.entry_nodes for a in self.attachments.values() for _ in range(a.row_count)]
+        self._row_nodes = np.concatenate([np.empty(0, np.int64), *per_row])
+        self._row_begin = np.concatenate([[0], np.cumsum([len(n) for n in per_row])]).astype(np.int64)
+        linked = assembly.links[:, 0]
+        self._link_order = np.argsort(linked, kind="stable")
+        self._link_begin = np.searchsorted(linked[self._link_order], np.arange(assembly.node_count + 1))
+        counts = (assembly.plain >= 0).astype(np.int64) + np.diff(self._link_begin)
+        size = 3 * int(counts[self._row_nodes].sum())
+        self._indptr = np.zeros(len(per_row) + 1, np.int64)
+        self._indices, self._data = np.zeros(size, np.int64), np.zeros(size)
+
+    def displacements(self, x: Array) -> Array:
+        """delta of all port rows, [m]."""
+        return np.concatenate([np.empty(0), *(a.displacement(x) for a in self.attachments.values())])
+
+    def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
+        """The potential Pi [J] and its gradient on the nodes [n, 3] [N] (overwritten by the next call)."""
+        self._gradient[:] = 0.0
+        potential = self._add_bodies(pose, 0.0, 0.0, None)
+        return potential + self._add_loads(pose, efforts, None), self._gradient
+
+    def linearize(
+        self,
+        pose: Pose,
+        efforts: Array,
+        *,
+        tangent: Tangent = "exact",
+        step: float | None = None,
+        times: Times | None = None,
+    ) -> tuple[float, Array, Report]:
+        """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
+
+        Returns the potential, its gradient on the nodes, and how the factorization went.
+        """
+        cholesky, times = self.cholesky, times or Times()
+        scale = 1.0 if step is None else step * step
+        exact, warped = (scale, 0.0) if tangent == "exact" else (0.0, scale)
+        self.values[: len(self.assembly.node_rows)] = 0.0
+        self._gradient[:] = 0.0
+        potential = self._add_bodies(pose, exact, warped, step)
+        times.mark("assemble")
+        potential += self._add_loads(pose, efforts, exact or None)
+        self.assembly.face(pose)
+        self.assembly.pull_back(self.values, exact * self._gradient if exact else None)
+        times.mark("ports")
+        report = cholesky.factor(self.values)
+        if report.ok and (report.smallest_ratio < SINGULAR or not np.isfinite(self._gradient).all()):
+            report = replace(report, ok=False, index=report.smallest_index, axis=-1)
+        times.mark("factor")
+        return potential, self._gradient, report
+
+    def linearize_safely(
+        self,
+        pose: Pose,
+        efforts: Array,
+        *,
+        tangent: Tangent = "exact",
+        step: float | None = None,
+        times: Times | None = None,
+    ) -> tuple[float, Array, Report, bool]:
+        """As `linearize`; where the exact tangent is not positive definite, the warped one. The flag tells which: False
+        after such a fall back."""
+        potential, gradient, report = self.linearize(pose, efforts, tangent=tangent, step=step, times=times)
+        if report.ok or tangent == "warped":
+            return potential, gradient, report, True
+        potential, gradient, report = self.linearize(pose, efforts, tangent="warped", step=step, times=times)
+        return potential, gradient, report, False
+
+    def _add_bodies(self, pose: Pose, exact: float, warped: float, step: float | None) -> float:
+        """Internal forces, and (with a step) mass and damping; returns the elastic energy."""
+        assembly = self.assembly
+        energy = 0.0
+        for k, body in enumerate(assembly.bodies):
+            part = slice(int(assembly.begin[k]), int(assembly.begin[k + 1]))
+            blocks = self.values[assembly.body_slices[k]]
+            damping = step * body.stiffness_damping if step else 0.0
+            energy += body.accumulate(pose.x[part], self._gradient[part], blocks, exact=exact, warped=warped + damping)
+            if step:
+                inertia = (1 + step * body.mass_damping) * body.mass_weights
+                np.einsum("bii->bi", blocks)[:] += inertia[:, None]
+        return energy
+
+    def _add_loads(self, pose: Pose, efforts: Array, curvature: float | None) -> float:
+        """Subtract gravity and the ports' forces from the gradient, and `curvature` x their curvature from the tangent."""
+        potential = -float(np.vdot(self.load, pose.x - self.assembly.rest_x))
+        self._gradient -= self.load
+        self._largest_load = float(np.abs(self.load).max())
+        for (name, attachment), place in zip(self.attachments.items(), self.assembly.coupling_slices, strict=True):
+            own = efforts[self.slices[name]]
+            if not own.any():
+                continue
+            forces = np.einsum("r,rei->ei", own, attachment.slopes(pose.x))
+            np.subtract.at(self._gradient, attachment.entry_nodes, forces)
+            self._largest_load = max(self._largest_load, float(np.abs(forces).max()))
+            potential -= float(own @ attachment.displacement(pose.x))
+            if curvature is not None and place.stop > place.start:
+                self.values[place] = -curvature * attachment.curvature(pose.x, own)
+        return potential
+
+    def port_force(self, pose: Pose, efforts: Array) -> Array:
+        """H^T lambda on the nodes [n, 3] [N]."""
+        out = np.zeros((self.assembly.node_count, 3))
+        for name, attachment in self.attachments.items():
+            own = efforts[self.slices[name]]
+            if own.any():
+                np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", own, attachment.slopes(pose.x)))
+        return out
+
+    def solve(self, force: Array) -> Array:
+        """The step of the coordinates [nc, 3] that forces on the nodes [n, 3] cause, by the last factorization."""
+        rhs = self.assembly.force_on_coordinates(force)
+        flat = rhs.reshape(-1)
+        self.cholesky.solve_into(flat, flat)
+        return rhs
+
+    def residual(self, gradient: Array) -> float:
+        """Largest force on a free coordinate that is out of balance [N] (a moment [N m] for rigid parts)."""
+        return float(np.abs(self.assembly.force_on_coordinates(gradient)).max())
+
+    def allowed_residual(self, pose: Pose, tolerance: float) -> float:
+        """Largest residual [N] that counts as balance: `tolerance` times the largest force at work (loads, efforts and
+        reactions of the last evaluation), but not below what rounding of the positions causes."""
+        assembly = self.assembly
+        reaction = float(np.abs(self._gradient[assembly.held]).max(initial=0.0))
+        return max(tolerance * max(self._largest_load, reaction), self.rounding(pose))
+
+    def rounding(self, pose: Pose) -> float:
+        """What rounding of the positions does to the product with the last assembled matrix: eps |A| |x|."""
+        largest = float(np.abs(self.values[: len(self.assembly.node_rows)]).max(initial=0.0))
+        return 16 * float(np.finfo(float).eps) * largest * float(np.abs(pose.x).max())
+
+    def force_of_prescribed(self, shift: Array) -> Array:
+        """K dx [n, 3] of moving the prescribed nodes by shift [k, 3], by the last assembled matrix."""
+        motion, out = np.zeros((self.assembly.node_count, 3)), np.zeros((self.assembly.node_count, 3))
+        motion[self.assembly.prescribed] = shift
+        assembly = self.assembly
+        multiply(assembly.node_rows, assembly.node_cols, self.values, motion.reshape(-1), out.reshape(-1))
+        return out
+
+    def damping_force(self, pose: Pose, v: Array) -> Array:
+        """D v [N], [n, 3], with D = a M + b R K0 R^T at this pose. Overwrites the assembled matrix."""
+        out = np.zeros_like(v)
+        for k, body in enumerate(self.assembly.bodies):
+            part = slice(int(self.assembly.begin[k]), int(self.assembly.begin[k + 1]))
+            if body.stiffness_damping:
+                blocks = self.values[self.assembly.body_slices[k]]
+                blocks[:] = 0.0
+                body.accumulate(pose.x[part], np.zeros_like(pose.x[part]), blocks, warped=body.stiffness_damping)
+                multiply(body.rows, body.cols, blocks, v[part].reshape(-1), out[part].reshape(-1))
+            add_momentum(body.rows, body.cols, body.mass_damping * body.mass_weights, v[part], out[part])
+        return out
+
+    def momentum(self, v: Array) -> Array:
+        """M v [kg m/s], [n, 3]."""
+        out = np.zeros_like(v)
+        for k, body in enumerate(self.assembly.bodies):
+            part = slice(int(self.assembly.begin[k]), int(self.assembly.begin[k + 1]))
+            add_momentum(body.rows, body.cols, body.mass_weights, v[part], out[part])
+        return out
+
+    def rows(self, pose: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        """H on the free coordinates in compressed rows (indptr, indices, data); `face` the pose first."""
+        vectors = [a.slopes(pose.x).reshape(-1, 3) for a in self.attachments.values()]
+        stacked = np.concatenate(vectors) if vectors else np.empty((0, 3))
+        assembly = self.assembly
+        rows_on_coordinates(
+            self._row_begin, self._row_nodes, stacked, assembly.plain, self._link_order, self._link_begin, assembly.links,
+            assembly.matrices, self._indptr, self._indices, self._data
+        )  # fmt: skip
+        return self._indptr, self._indices, self._data
+
+    def condense(self, state: State, *, tangent: Tangent = "exact", step: float | None = None) -> Condensed:
+        """delta = W lambda + delta_free for all port rows, about this state.
+
+        Statics: W = H K^-1 H^T, delta_free = delta + H K^-1 (g - f). A step h of backward Euler, with
+        A v+ = M v + h (g - f) + h H^T lambda: W = h^2 H A^-1 H^T, delta_free = delta + h H A^-1 (M v + h (g - f)).
+        """
+        self.cholesky  # noqa: B018 - analysed before the clock starts
+        times = Times()
+        pose, efforts = state.pose, state.efforts
+        _, gradient, report, definite = self.linearize_safely(pose, efforts, tangent=tangent, step=step, times=times)
+        if not report.ok:
+            raise self.diagnosis(report, pose)
+        indptr, indices, data = self.rows(pose)
+        delta = self.displacements(pose.x)
+        times.mark("ports")
+        W = np.empty((len(delta), len(delta)))
+        self.cholesky.compliance_into(indptr, indices, data, W)
+        times.mark("condense")
+        if step is None:
+            moved = self.solve(-gradient)
+        else:
+            W *= step * step
+            moved = step * self.solve(self.momentum(state.v) - step * gradient)
+        after = delta.copy()
+        add_rows_times(indptr, indices, data, moved.reshape(-1), after)
+        times.mark("solve")
+        self.sequence += 1
+        return Condensed(
+            W, after - W @ efforts, delta, efforts, self.row_names, self.slices, state.time, self.sequence, definite,
+            times.seconds
+        )  # fmt: skip
+
+    def diagnosis(self, report: Report, pose: Pose) -> PliantError:
+        """The likely cause of a failed factorization, as an error to raise."""
+        if not np.isfinite(pose.x).all():
+            node = int(np.flatnonzero(~np.isfinite(pose.x).all(axis=1))[0])
+            return NotPositiveDefiniteError(
+                f"node {node} is at {pose.x[node]}", remedy="look where the NaN came from", node=node
+            )
+        try:
+            self.assembly.require_supported()
+        except PliantError as error:
+            return error
+        for k, body in enumerate(self.assembly.bodies):
+            inverted = body.inverted_elements(pose.x[self.assembly.begin[k] : self.assembly.begin[k + 1]])
+            if len(inverted):
+                return InvertedElementError(
+                    f"{len(inverted)} elements are inside out, the first is tet {inverted[0]}"
+                    + (f" of body {k}" if k else ""),
+                    remedy="take smaller load steps, a finer mesh there, or NeoHookean, which survives inversion",
+                    tets=inverted,
+                )
+        place = self.assembly.describe(report.index)
+        return NotPositiveDefiniteError(
+            f"the stiffness is not positive definite at {place}"
+            + (f", direction {'xyz'[report.axis]}" if report.axis >= 0 else " (zero to rounding)"),
+            remedy="the robot buckles or can move freely there: add supports, or use tangent='warped' or dynamics",
+            coordinate=report.index,
+        )

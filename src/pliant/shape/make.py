@@ -1,0 +1,248 @@
+"""Solids that are known exactly, as structured tet meshes: box, cylinder, tube, sphere, hollow sphere.
+
+Curved boundaries have their nodes exactly on the true surface; the faces between them are flat, so volumes come out a
+little small (inscribed) and converge with the square of the size. For other solids see `solids` and `fill`.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import InputError
+from pliant.shape.mesh import coinciding, vector
+from pliant.shape.tetmesh import TetMesh
+from pliant.shape.topology import HEX_FACES, PRISM_FACES, FloatArray, IntArray, smallest_index_split
+
+_ICOSAHEDRON_EDGE = 1.1071487177940904
+"""Angle between neighbouring corners of an icosahedron, seen from its centre [rad]."""
+
+
+def box(
+    size: ArrayLike,
+    divisions: int | tuple[int, int, int],
+    *,
+    origin: ArrayLike | None = None,
+    center: ArrayLike | None = None,
+    pattern: str = "mirrored",
+) -> TetMesh:
+    """A box with edges `size` (3,) [m] in `divisions` cells per axis, each cell cut into six tets.
+
+    The lower corner is at `origin` (default (0, 0, 0)), or the middle at `center` [m]. Each cell is cut as Kuhn does:
+    the six monotone paths along its edges between two opposite corners. `pattern="kuhn"` puts the same cut into
+    every cell, so all diagonals lean the same way; "mirrored" reflects it in every other cell, so that a mesh with
+    even divisions has the symmetry of the box. Both conform; all dihedral angles of cubic cells are 45, 60 or 90
+    degrees.
+
+    >>> mesh = box((0.1, 0.02, 0.02), (10, 2, 2))
+    >>> len(mesh.nodes), len(mesh.tets), round(mesh.volume * 1e6, 9)
+    (99, 240, 40.0)
+    """
+    lengths = _positive(vector(size, "size"), "size")
+    counts = np.broadcast_to(np.asarray(divisions), (3,))
+    if not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
+        raise InputError(f"divisions are {divisions}", remedy="give one or three whole numbers >= 1")
+    if pattern not in ("mirrored", "kuhn"):
+        raise InputError(f"pattern is {pattern!r}", remedy="use 'mirrored' or 'kuhn'")
+    if origin is not None and center is not None:
+        raise InputError("both origin and center were given", remedy="give one of them")
+    corner = vector((0, 0, 0) if origin is None else origin, "origin")
+    if center is not None:
+        corner = vector(center, "center") - lengths / 2
+    grid = np.stack(np.meshgrid(*(np.arange(c + 1) for c in counts), indexing="ij"), axis=-1).reshape(-1, 3)
+    cells = grid[(grid < counts).all(axis=1)]
+    flips = cells % 2 if pattern == "mirrored" else np.zeros_like(cells)
+    tets = [_grid_index(cells + (path ^ flips[:, None, :])[:, k], counts) for path in _kuhn_paths() for k in range(4)]
+    quads = np.stack(tets, axis=1).reshape(-1, 4)
+    return TetMesh(corner + grid * (lengths / counts), quads, orient=True)
+
+
+def cylinder(radius: float, length: float, size: float, *, axis: str = "z") -> TetMesh:
+    """A cylinder from 0 to `length` along an axis ("x", "y", "z") with edges of about `size` [m].
+
+    Discs of concentric rings (6 k nodes on ring k) stacked in layers; the prisms between are cut into three tets.
+    """
+    r, height, h = _positives(radius=radius, length=length, size=size)
+    points, triangles = _disc(_count(r, h))
+    layers = _count(height, h)
+    nodes = np.vstack(
+        [np.column_stack([points * r, np.full(len(points), z)]) for z in np.linspace(0, height, layers + 1)]
+    )
+    tets, _ = smallest_index_split(_prisms(triangles, len(points), layers), PRISM_FACES)
+    return TetMesh(_along(nodes, axis), tets, orient=True)
+
+
+def tube(inner: float, outer: float, length: float, size: float, *, axis: str = "z") -> TetMesh:
+    """A tube between two radii, from 0 to `length` along an axis, with edges of about `size` [m].
+
+    A grid in polar coordinates whose hexahedra are cut into six tets through the smallest node of each face.
+    """
+    a, b, height, h = _positives(inner=inner, outer=outer, length=length, size=size)
+    _require_order(a, b)
+    rings, around, layers = _count(b - a, h), max(12, _count(2 * np.pi * b, h)), _count(height, h)
+    r, phi, z = np.meshgrid(
+        np.linspace(a, b, rings + 1),
+        2 * np.pi * np.arange(around) / around,
+        np.linspace(0, height, layers + 1),
+        indexing="ij",
+    )
+    ids = np.arange(r.size, dtype=np.int32).reshape(r.shape)
+    turned = np.roll(ids, -1, axis=1)
+    ring = [(ids, slice(None, -1)), (ids, slice(1, None)), (turned, slice(1, None)), (turned, slice(None, -1))]
+    corners = [grid[part, :, :-1] for grid, part in ring] + [grid[part, :, 1:] for grid, part in ring]
+    tets, _ = smallest_index_split(np.stack([c.ravel() for c in corners], axis=1), HEX_FACES)
+    nodes = np.stack([r * np.cos(phi), r * np.sin(phi), z], axis=-1).reshape(-1, 3)
+    return TetMesh(_along(nodes, axis), tets, orient=True)
+
+
+def sphere(radius: float, size: float, *, center: ArrayLike = (0.0, 0.0, 0.0)) -> TetMesh:
+    """A ball with edges of about `size` [m]: the icosahedron's 20 tets cut evenly, each shell blown up to a sphere."""
+    r, h = _positives(radius=radius, size=size)
+    n = _count(r, h)
+    corners, faces = _icosahedron()
+    weights, local = _edgewise_tets(n)
+    shell = 1.0 - weights[:, 0]
+    # Sorted corners make neighbours cut their common face in the same way.
+    flat = np.einsum("pk,fkx->fpx", weights[:, 1:], corners[np.sort(faces, axis=1)])
+    direction = flat / np.maximum(np.linalg.norm(flat, axis=2, keepdims=True), 1e-300)
+    nodes = (direction * (r * shell)[:, None]).reshape(-1, 3)
+    tets = (local[None] + len(weights) * np.arange(len(faces))[:, None, None]).reshape(-1, 4)
+    return _merged(nodes, tets, 1e-7 * r, vector(center, "center"))
+
+
+def hollow_sphere(
+    inner: float, outer: float, size: float, *, octant: bool = False, center: ArrayLike = (0.0, 0.0, 0.0)
+) -> TetMesh:
+    """A ball with a concentric cavity; edges of about `size` [m] through the wall and on the outside.
+
+    `octant=True` gives the eighth with x, y, z >= 0, whose nodes on the three symmetry planes have that coordinate
+    exactly zero.
+    """
+    a, b, h = _positives(inner=inner, outer=outer, size=size)
+    _require_order(a, b)
+    # Layers grow with the radius as the triangles do, so that the tets near the cavity are not flatter than the others.
+    layers = _count(b * np.log(b / a), h)
+    if octant:
+        weights, triangles = _edgewise_triangles(_count(b * np.pi / 2, h))
+        sphere_points, faces = np.sin(np.pi / 2 * weights), triangles
+    else:
+        weights, triangles = _edgewise_triangles(_count(b * _ICOSAHEDRON_EDGE, h))
+        corners, big = _icosahedron()
+        sphere_points = np.einsum("pk,fkx->fpx", weights, corners[big]).reshape(-1, 3)
+        faces = (triangles[None] + len(weights) * np.arange(len(big))[:, None, None]).reshape(-1, 3)
+        same = coinciding(sphere_points, 1e-7)
+        keep, compact = np.unique(same[faces], return_inverse=True)
+        sphere_points, faces = sphere_points[keep], compact.reshape(-1, 3).astype(np.int32)
+    direction = sphere_points / np.linalg.norm(sphere_points, axis=1, keepdims=True)
+    nodes = np.vstack([direction * radius for radius in np.geomspace(a, b, layers + 1)])
+    tets, _ = smallest_index_split(_prisms(faces, len(direction), layers), PRISM_FACES)
+    return TetMesh(nodes + vector(center, "center"), tets, orient=True)
+
+
+def _kuhn_paths() -> list[IntArray]:
+    """The six monotone paths from (0, 0, 0) to (1, 1, 1) along edges of the unit cube, each (4, 3)."""
+    return [
+        np.vstack([np.zeros(3, int), np.cumsum(np.eye(3, dtype=int)[list(p)], axis=0)]) for p in permutations(range(3))
+    ]
+
+
+def _grid_index(ijk: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.asarray((ijk[:, 0] * (counts[1] + 1) + ijk[:, 1]) * (counts[2] + 1) + ijk[:, 2])
+
+
+def _disc(rings: int) -> tuple[FloatArray, IntArray]:
+    """Unit disc: points (1 + 3 n (n + 1), 2) on concentric rings of 6 k points, and its triangles."""
+    points, triangles = [np.zeros((1, 2))], []
+
+    def index(k: int, step: NDArray[np.int64]) -> NDArray[np.int64]:
+        return 1 + 3 * k * (k - 1) + step % (6 * k) if k else 0 * step
+
+    for k in range(1, rings + 1):
+        phi = np.pi / 3 * np.arange(6 * k) / k
+        points.append(k / rings * np.column_stack([np.cos(phi), np.sin(phi)]))
+        for sector in range(6):
+            out, inn = sector * k + np.arange(k), sector * (k - 1) + np.arange(k)
+            triangles.append(np.column_stack([index(k - 1, inn), index(k, out), index(k, out + 1)]))
+            out, inn = out[: k - 1], inn[: k - 1]
+            triangles.append(np.column_stack([index(k - 1, inn), index(k, out + 1), index(k - 1, inn + 1)]))
+    return np.vstack(points), np.vstack(triangles).astype(np.int32)
+
+
+def _prisms(triangles: IntArray, points: int, layers: int) -> IntArray:
+    """Prisms (layers * t, 6) between copies of a triangulation whose nodes follow each other layer by layer."""
+    lower = np.vstack([triangles + k * points for k in range(layers)])
+    return np.hstack([lower, lower + points]).astype(np.int32)
+
+
+def _icosahedron() -> tuple[FloatArray, IntArray]:
+    """Corners (12, 3) on the unit sphere and faces (20, 3)."""
+    golden = (1 + 5**0.5) / 2
+    base = np.array([[0, s, t * golden] for s in (-1, 1) for t in (-1, 1)])
+    corners = np.vstack([np.roll(base, k, axis=1) for k in range(3)]) / np.hypot(1, golden)
+    close = corners @ corners.T > 0.4
+    faces = [
+        (i, j, k) for i in range(12) for j in range(i) for k in range(j) if close[i, j] and close[j, k] and close[i, k]
+    ]
+    return corners, np.array(faces, dtype=np.int32)
+
+
+def _edgewise_triangles(n: int) -> tuple[FloatArray, IntArray]:
+    """A triangle cut into n^2: barycentric weights of its points (p, 3) and triangles as indices of these."""
+    i, j = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    inside = i + j <= n
+    ids = np.full((n + 2, n + 2), -1)
+    ids[:-1, :-1][inside] = np.arange(inside.sum())
+    i, j = i[inside], j[inside]
+    up = np.column_stack([ids[i, j], ids[i + 1, j], ids[i, j + 1]])
+    down = np.column_stack([ids[i + 1, j], ids[i + 1, j + 1], ids[i, j + 1]])
+    triangles = np.vstack([up, down])
+    weights = np.column_stack([n - i - j, i, j]) / n
+    return weights, triangles[(triangles >= 0).all(axis=1)].astype(np.int32)
+
+
+def _edgewise_tets(n: int) -> tuple[FloatArray, IntArray]:
+    """A tet cut into n^3 (Freudenthal): weights of its points (p, 4) and tets as indices of these.
+
+    Points are the integers n >= y1 >= y2 >= y3 >= 0; tets are Kuhn's paths between them.
+    """
+    y = np.stack(np.meshgrid(*[np.arange(n + 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    y = y[(y[:, 0] >= y[:, 1]) & (y[:, 1] >= y[:, 2])]
+    ids = np.full((n + 2,) * 3, -1)
+    ids[tuple(y.T)] = np.arange(len(y))
+    tets = np.vstack([np.column_stack([ids[tuple((y + step).T)] for step in path]) for path in _kuhn_paths()])
+    weights = np.column_stack([n - y[:, 0], y[:, 0] - y[:, 1], y[:, 1] - y[:, 2], y[:, 2]]) / n
+    return weights, tets[(tets >= 0).all(axis=1)].astype(np.int32)
+
+
+def _merged(nodes: FloatArray, tets: IntArray, tolerance: float, offset: FloatArray) -> TetMesh:
+    """A mesh of pieces whose common nodes appear several times."""
+    keep, compact = np.unique(coinciding(nodes, tolerance)[tets], return_inverse=True)
+    return TetMesh(nodes[keep] + offset, compact.reshape(-1, 4), orient=True)
+
+
+def _along(nodes: FloatArray, axis: str) -> FloatArray:
+    """Nodes made along z, turned so that they lie along x or y (cyclic, hence without reflection)."""
+    if axis not in ("x", "y", "z"):
+        raise InputError(f"axis is {axis!r}", remedy="use 'x', 'y' or 'z'")
+    return np.roll(nodes, {"z": 0, "x": 1, "y": 2}[axis], axis=1)
+
+
+def _count(length: float, size: float) -> int:
+    return max(1, round(length / size))
+
+
+def _positives(**lengths: float) -> list[float]:
+    return [float(_positive(np.asarray(value, dtype=np.float64), name)) for name, value in lengths.items()]
+
+
+def _positive(value: FloatArray, name: str) -> FloatArray:
+    if not (np.isfinite(value) & (value > 0)).all():
+        raise InputError(f"{name} is {value}", remedy="give positive lengths in metres")
+    return value
+
+
+def _require_order(inner: float, outer: float) -> None:
+    if inner >= outer:
+        raise InputError(f"inner radius {inner} m >= outer radius {outer} m", remedy="make the inner one smaller")

@@ -1,0 +1,64 @@
+"""A figure is a number with its unit and what it is to be compared with; the same record is printed and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured or computed value.
+
+    reference: theory's, the paper's or the bound's value, and source says which; better: whether a higher or a lower value
+    is better, or one closest to the reference; holds: whether the bound is kept, where there is one.
+    """
+
+    name: str
+    value: float
+    unit: str
+    reference: float | None = None
+    source: str = ""
+    better: Literal["higher", "lower", "closer"] = "closer"
+    holds: bool | None = None
+
+    def record(self) -> dict[str, object]:
+        """As a flat dictionary for JSON; `holds` only where the figure has a bound."""
+        out = asdict(self)
+        if self.holds is None:
+            del out["holds"]
+        return out
+
+
+def bounded(
+    name: str, value: float, unit: str, bound: float, better: Literal["higher", "lower"], source: str
+) -> Figure:
+    """A figure with a bound that it must keep."""
+    return Figure(name, value, unit, bound, source, better, value >= bound if better == "higher" else value <= bound)
+
+
+def print_figures(figures: Sequence[Figure], title: str = "") -> None:
+    """Print a table to the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left")
+    for heading, justify in (("figure", "left"), ("value", "right"), ("unit", "left"), ("reference", "right")):
+        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    table.add_column("source")
+    table.add_column("")
+    for f in figures:
+        reference = "" if f.reference is None else f"{f.reference:.4g}"
+        mark = "" if f.holds is None else ("holds" if f.holds else "[bold red]does not hold")
+        table.add_row(f.name, f"{f.value:.4g}", f.unit, reference, f.source, mark)
+    Console().print(table)
+
+
+def write_figures(figures: Sequence[Figure], path: str | PathLike[str]) -> None:
+    """Write one flat list of records as JSON."""
+    with open(path, "w") as file:
+        json.dump([f.record() for f in figures], file, indent=1)
+        file.write("\n")

@@ -1,0 +1,159 @@
+"""Dynamics and simulations: both methods, damping, recordings, callbacks, failures."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from conftest import random_rotation
+from pliant import Corotational, Dynamics, Force, MooneyRivlin, Point, Robot, Simulation, Statics, TetBody, make
+from pliant.errors import InputError, PliantError
+from pliant.motion import Status
+
+MESH = make.box((0.06, 0.01, 0.01), (6, 1, 2))
+
+
+def beam(damping=(0.0, 0.0), law=None, fixed=True, **more):
+    supports = {"fixed": MESH.where(x_below=0)} if fixed else {}
+    body = TetBody(MESH, law or Corotational(E=2e5, nu=0.4), damping=damping, **supports, **more)
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    robot.sense("tip", Point(near=(0.06, 0.005, 0.005)))
+    return robot
+
+
+def test_newton_steps_satisfy_the_backward_euler_equation():
+    """M (v+ - v) + h (f(q+) - g + D v+) = 0 on the free nodes, with both kinds of damping."""
+    robot = beam(damping=(2.0, 0.01))
+    dynamics = Dynamics(robot, 0.02, method="newton", tolerance=1e-11)
+    state = robot.rest()
+    for _ in range(3):
+        before, state = state, dynamics.step(state).require().state
+    body, h = robot.bodies[0], 0.02
+    M = body.mass()
+    D = 2.0 * M + 0.01 * body.stiffness(before.x, "warped")
+    inertia = M @ (state.v - before.v).ravel() / h
+    gravity = np.outer(body.load_masses, robot.gravity).ravel()
+    balance = inertia + body.force(state.x).ravel() - gravity + D @ state.v.ravel()
+    free = np.setdiff1d(np.arange(body.node_count), body.supports.fixed)
+    assert np.abs(balance.reshape(-1, 3)[free]).max() < 1e-9 * np.abs(gravity).max() + 1e-9 * np.abs(inertia).max()
+    assert np.allclose(state.x, before.x + h * state.v)
+
+
+def test_linearized_and_newton_steps_agree_for_small_steps():
+    """One linearization per step differs from Newton by second order in h."""
+    ends = {}
+    for h in (0.008, 0.004):
+        for method in ("linearized", "newton"):
+            robot = beam()
+            state = robot.rest()
+            for _ in range(round(0.04 / h)):
+                state = Dynamics(robot, h, method=method).step(state).require().state
+            ends[h, method] = state.x
+    gaps = [np.abs(ends[h, "linearized"] - ends[h, "newton"]).max() for h in (0.008, 0.004)]
+    assert gaps[0] < 3e-4
+    assert gaps[1] < 0.6 * gaps[0]
+
+
+def test_rigid_rotation_is_not_damped_by_stiffness_damping(rng):
+    """D v is zero for a spin of a turned body with stiffness damping, because K0 turns with it; with mass damping it is
+    a M v."""
+    R = random_rotation(rng)
+    for a, b in ((0.0, 0.05), (5.0, 0.0)):
+        robot = Robot(TetBody(MESH, Corotational(E=2e6, nu=0.3), damping=(a, b)))
+        state = robot.rest()
+        state.x[:] = state.x @ R.T
+        spin = np.cross([0.3, -0.2, 3.0], state.x)
+        force = robot.system.damping_force(state.pose, spin)
+        assert np.abs(force - a * robot.system.momentum(spin)).max() < 1e-9
+        stretch = robot.system.damping_force(state.pose, state.x)
+        assert (np.abs(stretch).max() > 1.0) == (b > 0)
+
+
+def test_spin_is_nearly_kept():
+    """A free spinning body loses little of its spin to backward Euler, and the less the smaller the step."""
+    lost = []
+    for h in (0.004, 0.002):
+        robot = Robot(TetBody(MESH, Corotational(E=2e5, nu=0.3), damping=(0.0, 0.002)))
+        state = robot.rest()
+        state.v[:] = np.cross([0, 0, 3.0], state.x - state.x.mean(axis=0))
+        before = _spin(robot, state)
+        for _ in range(round(0.08 / h)):
+            state = Dynamics(robot, h, method="newton").step(state).require().state
+        lost.append(1 - _spin(robot, state) / before)
+    assert 0 < lost[0] < 0.05
+    assert lost[1] < 0.6 * lost[0]
+
+
+def _spin(robot, state):
+    arms = state.x - state.x.mean(axis=0)
+    return np.cross(arms, robot.system.momentum(state.v)).sum(axis=0)[2]
+
+
+def test_simulation_records_and_calls_back(tmp_path):
+    """A run records the start and each step, a callback may change efforts and end it, the recording goes to CSV."""
+    robot = beam(damping=(0.0, 0.02))
+    robot.impose("lift", Force((0.06, 0.005, 0.005), direction=(0, 0, 1)), effort=0.0)
+    simulation = Simulation(robot, step=0.01)
+    seen = []
+
+    def after(sim):
+        seen.append(sim.state.time)
+        sim.robot.set_effort("lift", 0.01 * len(seen))
+        return len(seen) == 7
+
+    record = simulation.run(1.0, record=["tip", "lift"], callback=after)
+    assert len(record) == 8
+    assert record.time == pytest.approx(0.01 * np.arange(8))
+    assert seen == pytest.approx(list(record.time[1:]))
+    assert record["tip"].shape == (8, 3)
+    assert simulation.last.ok
+    record.write(tmp_path / "run.csv")
+    rows = list(csv.reader((tmp_path / "run.csv").read_text().splitlines()))
+    assert rows[0] == ["time", "tip[0]", "tip[1]", "tip[2]", "lift[0]"]
+    assert float(rows[-1][3]) == record["tip"][-1, 2]
+
+
+def test_simulation_of_equilibria():
+    """With a Statics as its motion, every step is an equilibrium."""
+    robot = beam()
+    simulation = Simulation(robot, step=0.1, motion=Statics(robot))
+    simulation.run(0.2)
+    assert simulation.state.time == pytest.approx(0.2)
+    assert simulation.last.status is Status.CONVERGED
+
+
+def test_progress_is_shown_on_request(capsys):
+    """progress=True draws a bar on stderr."""
+    Simulation(beam(), step=0.01).run(0.02, progress=True)
+    assert "simulating" in capsys.readouterr().err
+
+
+def test_a_failed_step_leaves_the_last_good_state():
+    """A state inside out under MooneyRivlin, which has no forces there: the step fails with a cause, the state stays."""
+    robot = beam(law=MooneyRivlin(E=2e5, nu=0.4))
+    simulation = Simulation(robot, step=0.05)
+    simulation.state.x[:, 0] *= -1
+    before = simulation.state
+    result = simulation.step()
+    assert result.status is Status.FAILED
+    assert simulation.state is before
+    with pytest.raises(PliantError, match="inside out"):
+        result.require()
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: Dynamics(beam(), 0.0), "time step is 0.0"),
+        (lambda: Dynamics(beam(), float("nan")), "time step is nan"),
+        (lambda: Dynamics(beam(), 0.01, method="leapfrog"), "method is 'leapfrog'"),
+        (lambda: Simulation(beam(), step=-1.0), "time step is -1.0"),
+        (lambda: Simulation(beam(), step=0.1).run(1.0, record=["tp"]), "no port 'tp'"),
+    ],
+)
+def test_bad_arguments_are_named(action, message):
+    """Arguments that make no sense raise an InputError."""
+    with pytest.raises(InputError, match=message):
+        action()

@@ -1,0 +1,136 @@
+"""Every port in the registry: slope and curvature by finite differences, also through points that are not nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant.body import TetBody
+from pliant.errors import InputError, OpenSurfaceError
+from pliant.material import Corotational
+from pliant.port import Attachment, Cavity, Force, Point, all_ports
+from pliant.shape import SurfaceMesh, make, solids
+
+MESH = make.box((0.06, 0.04, 0.04), (3, 2, 2))
+INNER = solids.sphere(0.013, segments=12).translated((0.031, 0.02, 0.019))
+PORTS = {
+    "force along": Force((0.051, 0.013, 0.02), direction=(1, 2, -1)),
+    "force on several": Force(MESH.nodes[MESH.where(x_above=0.06)], direction=(0, 0, 1)),
+    "force between": Force((0.011, 0.013, 0.02), towards=(0.05, 0.03, 0.011)),
+    "point": Point(near=(0.06, 0.04, 0.04)),
+    "points": Point(near=[(0.01, 0.013, 0.02), (0.05, 0.03, 0.011)], axes="xz"),
+    "cavity": Cavity(INNER),
+}
+BODIES = {order: TetBody(MESH, Corotational(E=1e5, nu=0.4), order=order) for order in (1, 2)}
+
+attached = pytest.mark.parametrize(
+    "attachment",
+    [Attachment(port, body, 0) for port in PORTS.values() for body in BODIES.values()],
+    ids=[f"{name}-order{order}" for name in PORTS for order in BODIES],
+)
+
+
+def matrix(attachment, x, efforts):
+    """The curvature as a dense matrix, mirrored as every list of blocks is."""
+    size = len(x)
+    out = np.zeros((size, 3, size, 3))
+    for i, j, block in zip(attachment.rows, attachment.cols, attachment.curvature(x, efforts), strict=True):
+        out[i, :, j, :] += block
+        if i != j:
+            out[j, :, i, :] += block.T
+    return out.reshape(3 * size, 3 * size)
+
+
+def pose(attachment, rng):
+    body = BODIES[1] if attachment.entry_nodes.max() < len(BODIES[1].rest) else BODIES[2]
+    return body.rest + 2e-3 * rng.uniform(-1, 1, body.rest.shape)
+
+
+@attached
+def test_rows_are_the_slope_of_the_displacement(attachment, rng):
+    """H = d delta / dx by central differences."""
+    x, h = pose(attachment, rng), 1e-6
+    for _ in range(4):
+        d = rng.normal(size=x.shape)
+        slope = (attachment.displacement(x + h * d) - attachment.displacement(x - h * d)) / (2 * h)
+        expected = np.einsum("rei,ei->r", attachment.slopes(x), d[attachment.entry_nodes])
+        assert slope == pytest.approx(expected, rel=1e-7, abs=1e-7 * np.abs(expected).max())
+
+
+@attached
+def test_curvature_is_the_slope_of_the_rows(attachment, rng):
+    """sum lambda d2 delta by central differences of H^T lambda, symmetric."""
+    x, h = pose(attachment, rng), 1e-6
+    efforts = rng.uniform(0.5, 2, attachment.row_count)
+
+    def pull(y):
+        out = np.zeros_like(y)
+        np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", efforts, attachment.slopes(y)))
+        return out.ravel()
+
+    K = matrix(attachment, x, efforts)
+    assert np.abs(K - K.T).max() <= 1e-12 * np.abs(K).max()
+    for _ in range(4):
+        d = rng.normal(size=x.shape)
+        slope = (pull(x + h * d) - pull(x - h * d)) / (2 * h)
+        error = np.abs(slope - K @ d.ravel()).max()
+        assert error <= 1e-6 * np.abs(slope).max() + 1e-8 * np.abs(pull(x)).max()
+
+
+@attached
+def test_effort_does_the_work_lambda_delta(attachment, rng):
+    """Along a path, the work of the nodal forces H^T lambda equals lambda times the change of delta (Simpson's rule)."""
+    a, b = pose(attachment, rng), pose(attachment, rng)
+    efforts = rng.uniform(0.5, 2, attachment.row_count)
+    s = np.linspace(0, 1, 41)
+    power = [
+        np.einsum("r,rei,ei->", efforts, attachment.slopes(a + t * (b - a)), (b - a)[attachment.entry_nodes]) for t in s
+    ]
+    weights = np.where(np.arange(41) % 2, 4.0, 2.0)
+    weights[[0, -1]] = 1.0
+    work = weights @ power / 120
+    change = efforts @ (attachment.displacement(b) - attachment.displacement(a))
+    assert work == pytest.approx(change, rel=1e-9)
+
+
+def test_every_port_of_the_registry_is_tried():
+    """No port escapes the finite differences above."""
+    assert {type(port) for port in PORTS.values()} == set(all_ports)
+
+
+def test_cavity_of_a_ball_encloses_its_volume():
+    """The displacement is the gain of volume: a uniform stretch of 10 % gives 33.1 % of the rest volume, either way round."""
+    for surface in (INNER, INNER.flipped()):
+        cavity = Cavity(surface)
+        assert cavity.rest_volume == pytest.approx(4 / 3 * np.pi * 0.013**3, rel=0.15)
+        assert cavity.rest_volume == pytest.approx(INNER.volume)
+        assert cavity.displacement(1.1 * cavity.points)[0] == pytest.approx(0.331 * cavity.rest_volume)
+
+
+def test_open_cavity_is_refused():
+    """A cavity with a hole cannot hold pressure."""
+    open_surface = SurfaceMesh(*_without_one_triangle(INNER))
+    with pytest.raises(OpenSurfaceError):
+        Cavity(open_surface)
+
+
+def _without_one_triangle(surface):
+    return surface.nodes, surface.triangles[1:]
+
+
+@pytest.mark.parametrize(
+    ("make_port", "message"),
+    [
+        (lambda: Force((0, 0, 0)), "direction or a second point"),
+        (lambda: Force((0, 0, 0), direction=(0, 0, 0)), "direction is"),
+        (lambda: Force((0, 0, 0), towards=(0, 0, 0)), "two equal points"),
+        (lambda: Force((0, 0, float("nan")), direction=(1, 0, 0)), "point 0 is"),
+        (lambda: Point(near=(0, 0)), "near has shape"),
+        (lambda: Point(near=(0, 0, 0), axes="xx"), "axes is 'xx'"),
+        (lambda: Cavity("balloon"), "needs a SurfaceMesh"),
+    ],
+)
+def test_bad_ports_are_named(make_port, message):
+    """Each unusable argument raises an InputError that names it."""
+    with pytest.raises(InputError, match=message):
+        make_port()

@@ -1,0 +1,134 @@
+"""Robots: the condensed model against the nonlinear statics, states on disk, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant import Cavity, Corotational, Force, NeoHookean, Point, Robot, State, Statics, TetBody, make, solids
+from pliant.errors import FileError, InputError, InvertedElementError, NotPositiveDefiniteError, SupportError
+
+MESH = make.box((0.06, 0.02, 0.02), (6, 2, 2))
+CAVITY = solids.box((0.03, 0.006, 0.006), at=(0.015, 0.007, 0.011))
+
+
+def loaded_robot(order=1, rigid=False, efforts=(0.05, 0.03, 2e3)):
+    """A cantilever with a force, a force between two points and an embedded chamber, all loaded."""
+    tip = {"tip": MESH.where(x_above=0.06)} if rigid else {}
+    body = TetBody(MESH, NeoHookean(E=1e5, nu=0.4), order=order, fixed=MESH.where(x_below=0), rigid=tip)
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    robot.impose("push", Force((0.055, 0.01, 0.02), direction=(0.2, 1, -0.3)), effort=efforts[0])
+    robot.impose("pull", Force((0.05, 0.002, 0.018), towards=(0.01, 0.01, 0.019)), effort=efforts[1])
+    robot.impose("air", Cavity(CAVITY), effort=efforts[2])
+    robot.sense("tip", Point(near=(0.06, 0.01, 0.01)))
+    return robot
+
+
+@pytest.mark.parametrize(("order", "rigid"), [(1, False), (2, False), (1, True)])
+def test_compliance_is_the_slope_of_the_equilibrium(order, rigid, capsys):
+    """W equals central differences of the converged nonlinear statics by each effort; the warped one's error is printed."""
+    robot = loaded_robot(order, rigid)
+    statics = Statics(robot, tolerance=1e-12)
+    state = statics.solve().require().state
+    model = robot.linearize(state)
+    assert np.abs(model.W - model.W.T).max() <= 1e-10 * np.abs(model.W).max()
+    assert model.delta == pytest.approx(model.predicted(model.efforts), rel=1e-7)
+    for column, (name, size) in enumerate({"push": 1e-4, "pull": 1e-4, "air": 2.0}.items()):
+        effort = model.efforts[column]
+        ends = []
+        for sign in (1, -1):
+            robot.set_effort(name, effort + sign * size)
+            ends.append(robot.system.displacements(statics.solve(state).require().state.x))
+        robot.set_effort(name, effort)
+        slope = (ends[0] - ends[1]) / (2 * size)
+        assert np.abs(slope - model.W[:, column]).max() < 1e-4 * np.abs(slope).max()
+    warped = robot.linearize(state, tangent="warped").W
+    with capsys.disabled():
+        print(
+            f"\n  W of the warped tangent is off by up to {100 * np.abs(warped / model.W - 1)[:3, :3].max():.0f} %",
+            end="",
+        )
+
+
+def test_rows_are_named_and_sliced():
+    """W's rows carry the ports' names."""
+    model = loaded_robot().linearize(loaded_robot().rest())
+    assert model.names == ("push", "pull", "air", "tip.x", "tip.y", "tip.z")
+    assert list(model.rows("tip", "air")) == [3, 4, 5, 2]
+    assert set(model.times) == {"assemble", "ports", "factor", "condense", "solve"}
+
+
+def test_condensed_step_predicts_the_dynamic_step():
+    """With a time step, delta = W lambda + delta_free is what a linearized backward Euler step does."""
+    from pliant import Dynamics
+
+    robot = loaded_robot(efforts=(0.0, 0.0, 0.0))
+    state = robot.rest()
+    model = robot.linearize(state, step=0.01)
+    robot.set_effort("push", 0.02)
+    robot.set_effort("air", 300.0)
+    after = Dynamics(robot, 0.01).step(state).require().state
+    predicted = model.predicted(robot.efforts)
+    assert robot.displacement(after, "tip") == pytest.approx(predicted[3:], abs=1e-9)
+
+
+def test_states_survive_the_disk(tmp_path):
+    """save and load give the same arrays, without pickle."""
+    robot = loaded_robot(rigid=True)
+    state = Statics(robot).solve().require().state
+    state.save(tmp_path / "state.npz")
+    again = State.load(tmp_path / "state.npz")
+    for a, b in ((state.x, again.x), (state.pose.rotations, again.pose.rotations), (state.efforts, again.efforts)):
+        assert np.array_equal(a, b)
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(FileError, match="holds no robot state"):
+        State.load(tmp_path / "other.npz")
+
+
+def test_nothing_fixed_is_said():
+    """Statics of a free body raises a SupportError before anything is solved, linearize one that names the cause."""
+    robot = Robot(TetBody(MESH, Corotational(E=1e5, nu=0.3)))
+    with pytest.raises(SupportError, match="nothing is fixed"):
+        Statics(robot).solve()
+    with pytest.raises(SupportError, match="nothing is fixed"):
+        robot.linearize(robot.rest())
+
+
+def test_a_body_that_can_still_slide_is_said():
+    """Sliding on one plane only leaves motions in the plane: not positive definite, named, in statics a result."""
+    robot = Robot(TetBody(MESH, Corotational(E=1e5, nu=0.3), sliding=[(MESH.where(x_below=0), (1, 0, 0))]))
+    result = Statics(robot).solve()
+    assert not result.ok
+    with pytest.raises(NotPositiveDefiniteError, match="free"):
+        result.require()
+
+
+def test_inverted_elements_are_said():
+    """A failed factorization of a state with elements inside out names them."""
+    robot = Robot(TetBody(MESH, Corotational(E=1e5, nu=0.3), fixed=MESH.where(x_below=0)))
+    state = robot.rest()
+    state.x[:] *= [0.2, 1, -1]
+    report = robot.system.linearize(state.pose, state.efforts)[2]
+    cause = robot.system.diagnosis(report, state.pose)
+    assert isinstance(cause, InvertedElementError)
+    assert cause.evidence["tets"][0] == 0
+    state.x[5] = np.nan
+    assert "node 5 is at" in str(robot.system.diagnosis(report, state.pose))
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda r: r.impose("push", Point(near=(0, 0, 0)), effort=0), "already a port 'push'"),
+        (lambda r: r.impose("new", "rope", effort=0), "is a str, not a port"),
+        (lambda r: r.impose("new", Point(near=(0, 0, 0)), effort=0, body=3), "is on body 3"),
+        (lambda r: r.impose("new", Point(near=(0, 0, 0)), effort=float("nan")), "effort of 'new' is nan"),
+        (lambda r: r.set_effort("psh", 1.0), "no port 'psh'"),
+        (lambda r: Robot(), "at least one body"),
+        (lambda r: Robot(r.bodies[0], gravity=(0, 1)), "gravity is"),
+    ],
+)
+def test_bad_input_is_named(action, message):
+    """Each mistake in describing a robot raises an InputError that names it."""
+    with pytest.raises(InputError, match=message):
+        action(loaded_robot())

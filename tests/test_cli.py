@@ -1,0 +1,71 @@
+"""The command line, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pliant.shape import make, solids
+
+
+def pliant(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "pliant.cli", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def test_run_cantilever_prints_theory_beside_and_saves_a_picture(tmp_path):
+    """The main job: figures within a few per cent of beam theory for ten-node tets, a PNG, the same records as JSON."""
+    done = pliant("run", "cantilever", "--json", tmp_path / "figures.json", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Timoshenko" in done.stdout
+    assert "elastica" in done.stdout
+    assert (tmp_path / "cantilever.png").read_bytes()[:4] == b"\x89PNG"
+    figures = {f["name"]: f for f in json.loads((tmp_path / "figures.json").read_text())}
+    for name in ("tip_force_order2", "own_weight_drop", "own_weight_reach"):
+        f = figures[f"cantilever.{name}"]
+        assert f["value"] == pytest.approx(f["reference"], rel=0.015)
+    coarse = figures["cantilever.tip_force_order1"]
+    assert coarse["value"] < 0.8 * coarse["reference"]
+
+
+def test_a_typo_gets_the_choice():
+    """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
+    for arguments, message in (
+        (("run", "cantilver"), "choose one of: cantilever"),
+        (("bench", "fme"), "choose: fem"),
+        (("mesh", "nowhere.stl"), "nowhere.stl"),
+    ):
+        done = pliant(*arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_mesh_inspects_and_fills(tmp_path):
+    """A closed STL is described, filled with tets, and written."""
+    solids.box((0.04, 0.02, 0.02)).write(tmp_path / "part.stl")
+    done = pliant("mesh", tmp_path / "part.stl", "--fill", "0.006", "--out", tmp_path / "part.vtk")
+    assert done.returncode == 0, done.stderr
+    assert "closed" in pliant("mesh", tmp_path / "part.stl").stdout
+    assert "dihedral" in done.stdout
+    assert (tmp_path / "part.vtk").stat().st_size > 1000
+
+
+def test_check_tells_the_discretization_error(tmp_path):
+    """`pliant check` prints how much softer ten-node tets are."""
+    make.box((0.1, 0.01, 0.01), (10, 1, 1)).write(tmp_path / "beam.vtk")
+    done = pliant("check", tmp_path / "beam.vtk")
+    assert done.returncode == 0, done.stderr
+    assert "ten-node tets are softer by" in done.stdout
+
+
+def test_robots_and_doctor():
+    """The gallery is listed; the doctor tells versions, cores and real-time rights."""
+    assert "cantilever" in pliant("robots").stdout
+    report = pliant("doctor").stdout
+    for word in ("numba", "cores:", "real-time priority:", "gmsh"):
+        assert word in report
