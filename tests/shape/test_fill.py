@@ -289,3 +289,12 @@ def test_outside_surfaces_are_filled(name, size, error):
     mesh = surface.filled(size)
     assert mesh.volume == pytest.approx(surface.volume, rel=error)
     assert mesh.quality().min_dihedral > 10
+
+
+def test_a_wall_of_half_the_size_is_refused_with_the_size():
+    """A chamber behind a wall that is half as thick as the tets is not filled wrongly but refused, naming the size."""
+    part = solids.box((0.05, 0.02, 0.02)) - solids.box((0.04, 0.012, 0.005), at=(0.005, 0.004, 0.013))
+    with pytest.raises(
+        MeshError, match=r"at size 0\.004 m the part has 1 solid pieces and 0 cavities instead of 1 and 1"
+    ):
+        part.filled(0.004)

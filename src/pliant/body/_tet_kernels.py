@@ -50,7 +50,7 @@ def assemble(
 
     batches [b + 1]: first element of each batch (one law, at most LANES elements); law [m], nodes [m, k], corners
     [m, 12], volumes [m], parameters [m, 5] per element; table [q, k, 4], weights [q]; slots [m, pairs]: 2 x block number,
-    plus one where the block is stored transposed; x [n, 3]; force [n, 3]; blocks [nb, 9], left alone when both factors
+    plus one where the block is stored transposed; x [n, 3]; force [n, 3]; blocks [9 nb], left alone when both factors
     are zero. pressure [m]: the pressure of the element's patch, or empty where every element keeps its own volume.
     """
     energy = 0.0
@@ -153,22 +153,86 @@ def _add_force(count, k, work):
 
 @kernel
 def _add_stiffness(count, k, factor, work):
-    """K_ab += factor w grad N_a . C . grad N_b for all pairs a >= b."""
-    pairs = work[PAIRS * LANES :]
+    """K_ab += factor w grad N_a . C . grad N_b for all pairs a >= b.
+
+    For four nodes every row is a literal; for ten, gradients are first brought to rows whose place is known.
+    """
     count = min(count, LANES)
+    if k == 4:
+        _contract(count, factor, work, GRADIENTS)
+        _add_pair(count, work, GRADIENTS, PAIRS)
+        _add_pair(count, work, GRADIENTS + 3, PAIRS + 9)
+        _add_pair(count, work, GRADIENTS + 6, PAIRS + 27)
+        _add_pair(count, work, GRADIENTS + 9, PAIRS + 54)
+        _contract(count, factor, work, GRADIENTS + 3)
+        _add_pair(count, work, GRADIENTS + 3, PAIRS + 18)
+        _add_pair(count, work, GRADIENTS + 6, PAIRS + 36)
+        _add_pair(count, work, GRADIENTS + 9, PAIRS + 63)
+        _contract(count, factor, work, GRADIENTS + 6)
+        _add_pair(count, work, GRADIENTS + 6, PAIRS + 45)
+        _add_pair(count, work, GRADIENTS + 9, PAIRS + 72)
+        _contract(count, factor, work, GRADIENTS + 9)
+        _add_pair(count, work, GRADIENTS + 9, PAIRS + 81)
+        return
     for b in range(k):
         _bring(count, b, work, BACK)
-        _contract_rows(count, factor, work, 0)
-        _contract_rows(count, factor, work, 1)
-        _contract_rows(count, factor, work, 2)
+        _contract(count, factor, work, BACK)
         for a in range(b, k):
             _bring(count, a, work, FORE)
-            _add_pair(count, work, pairs[9 * (a * (a + 1) // 2 + b) * LANES :])
+            _add_pair_at(count, work, work[(PAIRS + 9 * (a * (a + 1) // 2 + b)) * LANES :])
+
+
+@inlined
+def _bring(count, a, work, place):
+    """Copy grad N_a to the rows at `place`."""
+    gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
+    for l in range(count):
+        for j in range(3):
+            work[(place + j) * LANES + l] = gradient[j * LANES + l]
+
+
+@inlined
+def _contract(count, factor, work, gradient):
+    """CONTRACTED = factor w C . g for the gradient g in these rows: sum_n C_ijmn g_n."""
+    _contract_rows(count, factor, work, gradient, 0)
+    _contract_rows(count, factor, work, gradient, 1)
+    _contract_rows(count, factor, work, gradient, 2)
+
+
+@inlined
+def _contract_rows(count, factor, work, gradient, i):
+    """The rows (i, .) of `_contract`."""
+    for l in range(count):
+        w = factor * work[WEIGHT * LANES + l]
+        x, y = w * work[gradient * LANES + l], w * work[(gradient + 1) * LANES + l]
+        z = w * work[(gradient + 2) * LANES + l]
+        for j in range(3):
+            for m in range(3):
+                work[(CONTRACTED + 9 * i + 3 * j + m) * LANES + l] = (
+                    work[(C + 27 * i + 9 * j + 3 * m) * LANES + l] * x
+                    + work[(C + 27 * i + 9 * j + 3 * m + 1) * LANES + l] * y
+                    + work[(C + 27 * i + 9 * j + 3 * m + 2) * LANES + l] * z
+                )
+
+
+@inlined
+def _add_pair(count, work, gradient, pair):
+    """K_ab += g . CONTRACTED for the gradient g and the pair in these rows."""
+    for l in range(count):
+        x, y = work[gradient * LANES + l], work[(gradient + 1) * LANES + l]
+        z = work[(gradient + 2) * LANES + l]
+        for i in range(3):
+            for m in range(3):
+                work[(pair + 3 * i + m) * LANES + l] += (
+                    work[(CONTRACTED + 9 * i + m) * LANES + l] * x
+                    + work[(CONTRACTED + 9 * i + 3 + m) * LANES + l] * y
+                    + work[(CONTRACTED + 9 * i + 6 + m) * LANES + l] * z
+                )
 
 
 @kernel
-def _add_pair(count, work, pair):
-    """K_ab += grad N_a . (w C . grad N_b) for the gradient in FORE and the contraction with the one in BACK."""
+def _add_pair_at(count, work, pair):
+    """As `_add_pair` for the gradient in FORE, to a pair whose place the compiler does not know."""
     count = min(count, LANES)
     for l in range(count):
         x, y, z = work[FORE * LANES + l], work[(FORE + 1) * LANES + l], work[(FORE + 2) * LANES + l]
@@ -178,30 +242,6 @@ def _add_pair(count, work, pair):
                     work[(CONTRACTED + 9 * i + m) * LANES + l] * x
                     + work[(CONTRACTED + 9 * i + 3 + m) * LANES + l] * y
                     + work[(CONTRACTED + 9 * i + 6 + m) * LANES + l] * z
-                )
-
-
-@inlined
-def _bring(count, a, work, place):
-    """Copy grad N_a to rows whose place is known to the compiler."""
-    gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
-    for l in range(count):
-        for j in range(3):
-            work[(place + j) * LANES + l] = gradient[j * LANES + l]
-
-
-@inlined
-def _contract_rows(count, factor, work, i):
-    """The rows (i, .) of factor w C . grad N with the gradient in BACK: sum_n C_ijmn (grad N)_n."""
-    for l in range(count):
-        w = factor * work[WEIGHT * LANES + l]
-        x, y, z = w * work[BACK * LANES + l], w * work[(BACK + 1) * LANES + l], w * work[(BACK + 2) * LANES + l]
-        for j in range(3):
-            for m in range(3):
-                work[(CONTRACTED + 9 * i + 3 * j + m) * LANES + l] = (
-                    work[(C + 27 * i + 9 * j + 3 * m) * LANES + l] * x
-                    + work[(C + 27 * i + 9 * j + 3 * m + 1) * LANES + l] * y
-                    + work[(C + 27 * i + 9 * j + 3 * m + 2) * LANES + l] * z
                 )
 
 
@@ -216,19 +256,27 @@ def _scatter_force(begin, count, nodes, force, work):
 
 @kernel
 def _scatter_blocks(begin, count, slots, blocks, work):
+    """Add the pairs' stiffness to the blocks [9 nb]; unsigned places spare the check for negative indices."""
     count = min(count, LANES)
     for pair in range(slots.shape[1]):
-        stiffness = work[(PAIRS + 9 * pair) * LANES : (PAIRS + 9 * pair + 9) * LANES]
+        k = work[(PAIRS + 9 * pair) * LANES : (PAIRS + 9 * pair + 9) * LANES]
         for l in range(count):
             slot = slots[begin + l, pair]
-            block = blocks[slot >> 1]
+            o = np.uint64(9) * np.uint64(slot >> 1)
+            xx, xy, xz = k[l], k[LANES + l], k[2 * LANES + l]
+            yx, yy, yz = k[3 * LANES + l], k[4 * LANES + l], k[5 * LANES + l]
+            zx, zy, zz = k[6 * LANES + l], k[7 * LANES + l], k[8 * LANES + l]
             if slot & 1:
-                for i in range(3):
-                    for j in range(3):
-                        block[3 * i + j] += stiffness[(3 * j + i) * LANES + l]
-            else:
-                for t in range(9):
-                    block[t] += stiffness[t * LANES + l]
+                xy, yx, xz, zx, yz, zy = yx, xy, zx, xz, zy, yz
+            blocks[o] += xx
+            blocks[o + np.uint64(1)] += xy
+            blocks[o + np.uint64(2)] += xz
+            blocks[o + np.uint64(3)] += yx
+            blocks[o + np.uint64(4)] += yy
+            blocks[o + np.uint64(5)] += yz
+            blocks[o + np.uint64(6)] += zx
+            blocks[o + np.uint64(7)] += zy
+            blocks[o + np.uint64(8)] += zz
 
 
 @kernel
@@ -289,7 +337,7 @@ def add_patch_stiffness(patches, rows, local, slope, modulus, volume, slots, beg
         slot = begin_slots[p]
         for a in range(size):
             for b in range(a + 1):
-                block = blocks[slots[slot] >> 1]
+                block = blocks[9 * (slots[slot] >> 1) : 9 * (slots[slot] >> 1) + 9]
                 flip = slots[slot] & 1
                 slot += 1
                 for i in range(3):

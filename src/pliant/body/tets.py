@@ -147,11 +147,11 @@ class TetBody(Body):
         self._pool = ThreadPoolExecutor(len(self._work)) if len(self._work) > 1 else None
         extra = len(self._work) - 1
         self._extra_force = np.empty((extra, *self.rest.shape))
-        self._extra_blocks = np.empty((extra, len(self.rows), 9))
+        self._extra_blocks = np.empty((extra, 9 * len(self.rows)))
 
     def accumulate(self, x: Array, force: Array, blocks: Array, *, exact: float = 0.0, warped: float = 0.0) -> float:
         """See `Body.accumulate`."""
-        flat = blocks.reshape(-1, 9)
+        flat = blocks.reshape(-1)
         pressure, energy = kernels.NOTHING, 0.0
         if self._patches:
             pressure, energy = self._press(x, flat, exact, warped)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
 from pliant.errors import InputError
+from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.motion.statics import as_positions
 from pliant.robot import Robot, State
@@ -84,35 +87,78 @@ class Dynamics:
         return StepResult(status, after, residual, 1, times.seconds, (residual,))
 
     def _newton(self, state: State, target: Array, first: StepResult, times: Times) -> StepResult:
-        """Iterate from the linearized step until the step's equation holds."""
-        system, h = self.robot.system, self.h
+        """Minimize the potential of the step from the linearized step on (see `_Increment`)."""
+        system = self.robot.system
+        increment = _Increment(self.robot, state, self.h)
         pose, warped = first.state.pose, int(first.status is Status.WARPED)
         history: list[float] = []
         for iteration in range(1, self.max_iterations + 1):
-            v = (pose.x - state.x) / h
-            damping = system.damping_force(state.pose, v)
-            _, gradient, report, definite = system.linearize_safely(
-                pose, state.efforts, tangent=self.tangent, step=h, times=times
-            )
+            merit, force, report, definite = increment.linearize(pose, self.tangent, times)
             if not report.ok:
                 cause = system.diagnosis(report, pose)
                 return StepResult(Status.FAILED, state, np.nan, iteration, times.seconds, tuple(history), cause)
             warped += not definite
-            inertia = system.momentum(v - state.v) / h
-            force = inertia + gradient + damping
             history.append(system.residual(force))
-            scale = max(float(np.abs(inertia).max()), float(np.abs(gradient).max()), float(np.abs(damping).max()))
-            if history[-1] <= max(self.tolerance * scale, system.rounding(pose) / (h * h)):
-                after = self._arrived(state, pose)
-                return StepResult(
-                    Status.CONVERGED, after, history[-1], iteration, times.seconds, tuple(history), None, warped
-                )
-            pose = system.assembly.moved(pose, h * system.solve(-h * force), target)
+            step = self.h**2 * system.solve(-force)
+            allowed = max(self.tolerance * increment.scale, system.force_rounding(pose) / self.h**2)
+            if history[-1] <= allowed or system.is_rounding(pose, step):
+                return self._finished(Status.CONVERGED, state, pose, history, warped, times)
+            slope = float(np.vdot(system.assembly.force_on_coordinates(force), step))
             times.mark("solve")
+            moved = longest_good_step(increment.attempt(pose, step, target, times), merit, history[-1], slope)
+            if moved is None:
+                return self._finished(Status.STALLED, state, pose, history, warped, times)
+            pose = moved
+        return self._finished(Status.NOT_CONVERGED, state, pose, history, warped, times)
+
+    def _finished(
+        self, status: Status, state: State, pose: Pose, history: list[float], warped: int, times: Times
+    ) -> StepResult:
         after = self._arrived(state, pose)
         return StepResult(
-            Status.NOT_CONVERGED, after, history[-1], self.max_iterations, times.seconds, tuple(history), None, warped
+            status, after, history[-1], len(history), times.seconds, tuple(history), warped_iterations=warped
         )
 
     def _arrived(self, state: State, pose: Pose) -> State:
         return replace(state, pose=pose, v=(pose.x - state.x) / self.h, time=state.time + self.h)
+
+
+class _Increment:
+    """A step of backward Euler as a minimum, for line searches that cannot go wrong:
+
+    Phi(x) = Pi(x) + 1/(2 h^2) |x - x0 - h v0|^2_M + 1/(2 h) |x - x0|^2_D,    D taken at the start.
+    """
+
+    def __init__(self, robot: Robot, state: State, h: float) -> None:
+        self.system, self.state, self.h = robot.system, state, h
+        self.damping = self.system.damping_blocks(state.pose)
+        self.scale = 0.0
+
+    def linearize(self, pose: Pose, tangent: Tangent, times: Times) -> tuple[float, Array, Report, bool]:
+        """Phi, its gradient, and the factorized A = h^2 d2Phi."""
+        potential, gradient, report, definite = self.system.linearize_safely(
+            pose, self.state.efforts, tangent=tangent, step=self.h, damping=self.damping, times=times
+        )
+        merit, force = self._with_motion(pose, potential, gradient)
+        return merit, force, report, definite
+
+    def attempt(
+        self, pose: Pose, step: Array, target: Array, times: Times
+    ) -> Callable[[float], tuple[Pose, float, float]]:
+        """What a step of some length leads to, for the line search."""
+
+        def at(length: float) -> tuple[Pose, float, float]:
+            there = self.system.assembly.moved(pose, length * step, target)
+            merit, force = self._with_motion(there, *self.system.evaluate(there, self.state.efforts))
+            times.mark("search")
+            return there, merit, self.system.residual(force)
+
+        return at
+
+    def _with_motion(self, pose: Pose, potential: float, gradient: Array) -> tuple[float, Array]:
+        moved = pose.x - self.state.x
+        jump = moved - self.h * self.state.v
+        inertia = self.system.momentum(jump) / self.h**2
+        drag = self.system.times_blocks(self.damping, moved) / self.h
+        self.scale = max(float(np.abs(part).max()) for part in (inertia, gradient, drag))
+        return potential + 0.5 * float(np.vdot(jump, inertia) + np.vdot(moved, drag)), gradient + inertia + drag

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import Pose
 from pliant.body.body import Tangent
 from pliant.errors import InputError
+from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.robot import Robot, State
 from pliant.robot.system import Times
@@ -44,8 +45,8 @@ class Statics:
         tangent: Tangent = "exact",
         line_search: bool = True,
     ) -> None:
-        """tolerance: largest force out of balance, relative to the largest force at work (internal or applied);
-        load_steps: gravity, efforts and prescribed positions are brought on in so many equal parts."""
+        """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what
+        rounding of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so many equal parts."""
         if not tolerance > 0 or max_iterations < 1 or load_steps < 1:
             raise InputError(
                 f"tolerance {tolerance}, max_iterations {max_iterations}, load_steps {load_steps}",
@@ -131,13 +132,16 @@ class Statics:
             warped += not definite
             here = _Iterate(pose, potential, system.residual(gradient))
             history.append(here.residual)
-            if here.residual <= system.allowed_residual(pose, self.tolerance) and not shift.any():
+            allowed = max(self.tolerance * system.largest_force(), system.force_rounding(pose))
+            if here.residual <= allowed and not shift.any():
                 return self._ended(Status.CONVERGED, state, here, history, warped)
             force = -gradient
             if shift.any():
                 force -= system.force_of_prescribed(shift)
             step = system.solve(force)
             times.mark("solve")
+            if not shift.any() and system.is_rounding(pose, step):
+                return self._ended(Status.CONVERGED, state, here, history, warped)
             if shift.any() or not self.line_search:
                 pose = system.assembly.moved(pose, step, pose.x[system.assembly.prescribed] + shift)
                 shift = np.zeros_like(shift)
@@ -151,21 +155,16 @@ class Statics:
         return self._ended(Status.NOT_CONVERGED, state, here, history, warped)
 
     def _search(self, here: _Iterate, step: Array, slope: float, efforts: Array, times: Times) -> Pose | None:
-        """The longest of the steps 1, 1/2, 1/4, ... that lowers the potential enough; near the minimum, where differences
-        of the potential drown in rounding, one that lowers the residual."""
+        """The pose after the longest good step, or None."""
         system = self.robot.system
-        rounding = 1e-12 * (abs(here.potential) + abs(slope))
-        length = 1.0
-        for _ in range(30):
+
+        def attempt(length: float) -> tuple[Pose, float, float]:
             pose = system.assembly.moved(here.pose, length * step)
             potential, gradient = system.evaluate(pose, efforts)
             times.mark("search")
-            if potential <= here.potential + 1e-4 * length * slope:
-                return pose
-            if abs(potential - here.potential) <= rounding and system.residual(gradient) < here.residual:
-                return pose
-            length *= 0.5
-        return None
+            return pose, potential, system.residual(gradient)
+
+        return longest_good_step(attempt, here.potential, here.residual, slope)
 
     def _ended(self, status: Status, state: State, here: _Iterate, history: list[float], warped: int) -> StepResult:
         after = replace(state, pose=here.pose, v=np.zeros_like(state.v))

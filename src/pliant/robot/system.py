@@ -108,7 +108,7 @@ class System:
     def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
         """The potential Pi [J] and its gradient on the nodes [n, 3] [N] (overwritten by the next call)."""
         self._gradient[:] = 0.0
-        potential = self._add_bodies(pose, 0.0, 0.0, None)
+        potential = self._add_bodies(pose, 0.0, 0.0, None, None)
         return potential + self._add_loads(pose, efforts, None), self._gradient
 
     def linearize(
@@ -118,18 +118,20 @@ class System:
         *,
         tangent: Tangent = "exact",
         step: float | None = None,
+        damping: Array | None = None,
         times: Times | None = None,
     ) -> tuple[float, Array, Report]:
         """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
 
-        Returns the potential, its gradient on the nodes, and how the factorization went.
+        damping: the blocks of D (`damping_blocks`) where they are not to be taken at this pose. Returns the potential, its
+        gradient on the nodes, and how the factorization went.
         """
         cholesky, times = self.cholesky, times or Times()
         scale = 1.0 if step is None else step * step
         exact, warped = (scale, 0.0) if tangent == "exact" else (0.0, scale)
         self.values[: len(self.assembly.node_rows)] = 0.0
         self._gradient[:] = 0.0
-        potential = self._add_bodies(pose, exact, warped, step)
+        potential = self._add_bodies(pose, exact, warped, step, damping)
         times.mark("assemble")
         potential += self._add_loads(pose, efforts, exact or None)
         self.assembly.face(pose)
@@ -148,29 +150,38 @@ class System:
         *,
         tangent: Tangent = "exact",
         step: float | None = None,
+        damping: Array | None = None,
         times: Times | None = None,
     ) -> tuple[float, Array, Report, bool]:
         """As `linearize`; where the exact tangent is not positive definite, the warped one. The flag tells which: False
         after such a fall back."""
-        potential, gradient, report = self.linearize(pose, efforts, tangent=tangent, step=step, times=times)
+        potential, gradient, report = self.linearize(
+            pose, efforts, tangent=tangent, step=step, damping=damping, times=times
+        )
         if report.ok or tangent == "warped":
             return potential, gradient, report, True
-        potential, gradient, report = self.linearize(pose, efforts, tangent="warped", step=step, times=times)
+        potential, gradient, report = self.linearize(
+            pose, efforts, tangent="warped", step=step, damping=damping, times=times
+        )
         return potential, gradient, report, False
 
-    def _add_bodies(self, pose: Pose, exact: float, warped: float, step: float | None) -> float:
+    def _add_bodies(self, pose: Pose, exact: float, warped: float, step: float | None, damping: Array | None) -> float:
         """Internal forces, and (with a step) mass and damping; returns the elastic energy."""
-        assembly = self.assembly
         energy = 0.0
-        for k, body in enumerate(assembly.bodies):
-            part = slice(int(assembly.begin[k]), int(assembly.begin[k + 1]))
-            blocks = self.values[assembly.body_slices[k]]
-            damping = step * body.stiffness_damping if step else 0.0
-            energy += body.accumulate(pose.x[part], self._gradient[part], blocks, exact=exact, warped=warped + damping)
+        for k, body in enumerate(self.assembly.bodies):
+            part, blocks = self._part(k), self.values[self.assembly.body_slices[k]]
+            own = step * body.stiffness_damping if step and damping is None else 0.0
+            energy += body.accumulate(pose.x[part], self._gradient[part], blocks, exact=exact, warped=warped + own)
             if step:
-                inertia = (1 + step * body.mass_damping) * body.mass_weights
+                inertia = body.mass_weights * (1 + step * body.mass_damping if damping is None else 1.0)
                 np.einsum("bii->bi", blocks)[:] += inertia[:, None]
+            if step and damping is not None:
+                blocks += step * damping[self.assembly.body_slices[k]]
         return energy
+
+    def _part(self, body: int) -> slice:
+        """The nodes of a body."""
+        return slice(int(self.assembly.begin[body]), int(self.assembly.begin[body + 1]))
 
     def _add_loads(self, pose: Pose, efforts: Array, curvature: float | None) -> float:
         """Subtract gravity and the ports' forces from the gradient, and `curvature` x their curvature from the tangent."""
@@ -209,17 +220,20 @@ class System:
         """Largest force on a free coordinate that is out of balance [N] (a moment [N m] for rigid parts)."""
         return float(np.abs(self.assembly.force_on_coordinates(gradient)).max())
 
-    def allowed_residual(self, pose: Pose, tolerance: float) -> float:
-        """Largest residual [N] that counts as balance: `tolerance` times the largest force at work (loads, efforts and
-        reactions of the last evaluation), but not below what rounding of the positions causes."""
-        assembly = self.assembly
-        reaction = float(np.abs(self._gradient[assembly.held]).max(initial=0.0))
-        return max(tolerance * max(self._largest_load, reaction), self.rounding(pose))
+    def largest_force(self) -> float:
+        """Largest force at work at the last evaluation [N]: a load, an effort on a node or a reaction."""
+        return max(self._largest_load, float(np.abs(self._gradient[self.assembly.held]).max(initial=0.0)))
 
-    def rounding(self, pose: Pose) -> float:
-        """What rounding of the positions does to the product with the last assembled matrix: eps |A| |x|."""
-        largest = float(np.abs(self.values[: len(self.assembly.node_rows)]).max(initial=0.0))
-        return 16 * float(np.finfo(float).eps) * largest * float(np.abs(pose.x).max())
+    def force_rounding(self, pose: Pose) -> float:
+        """What rounding of the positions does to forces [N], by the last assembled stiffness: eps |K| |x|; with a time step,
+        divide by its square."""
+        stiffness = np.abs(self.values[: len(self.assembly.node_rows)]).max(initial=0.0)
+        return float(4 * np.finfo(float).eps * stiffness * np.abs(pose.x).max())
+
+    def is_rounding(self, pose: Pose, step: Array) -> bool:
+        """Whether a step of the coordinates moves the nodes by no more than their positions are rounded anyway."""
+        motion = np.abs(self.assembly.motion_of_nodes(step)).max()
+        return bool(motion <= 16 * np.finfo(float).eps * np.abs(pose.x).max())
 
     def force_of_prescribed(self, shift: Array) -> Array:
         """K dx [n, 3] of moving the prescribed nodes by shift [k, 3], by the last assembled matrix."""
@@ -229,24 +243,29 @@ class System:
         multiply(assembly.node_rows, assembly.node_cols, self.values, motion.reshape(-1), out.reshape(-1))
         return out
 
-    def damping_force(self, pose: Pose, v: Array) -> Array:
-        """D v [N], [n, 3], with D = a M + b R K0 R^T at this pose. Overwrites the assembled matrix."""
-        out = np.zeros_like(v)
-        for k, body in enumerate(self.assembly.bodies):
-            part = slice(int(self.assembly.begin[k]), int(self.assembly.begin[k + 1]))
+    def damping_blocks(self, pose: Pose) -> Array:
+        """The blocks of D = a M + b R K0 R^T of all bodies at this pose, [nb, 3, 3]."""
+        assembly = self.assembly
+        out = np.zeros((assembly.body_slices[-1].stop, 3, 3))
+        for k, body in enumerate(assembly.bodies):
+            part, blocks = self._part(k), out[assembly.body_slices[k]]
             if body.stiffness_damping:
-                blocks = self.values[self.assembly.body_slices[k]]
-                blocks[:] = 0.0
                 body.accumulate(pose.x[part], np.zeros_like(pose.x[part]), blocks, warped=body.stiffness_damping)
-                multiply(body.rows, body.cols, blocks, v[part].reshape(-1), out[part].reshape(-1))
-            add_momentum(body.rows, body.cols, body.mass_damping * body.mass_weights, v[part], out[part])
+            np.einsum("bii->bi", blocks)[:] += (body.mass_damping * body.mass_weights)[:, None]
+        return out
+
+    def times_blocks(self, blocks: Array, v: Array) -> Array:
+        """The product of the bodies' blocks [nb, 3, 3] with a vector on the nodes, [n, 3]."""
+        out = np.zeros_like(v)
+        rows, cols = self.assembly.node_rows[: len(blocks)], self.assembly.node_cols[: len(blocks)]
+        multiply(rows, cols, blocks, v.reshape(-1), out.reshape(-1))
         return out
 
     def momentum(self, v: Array) -> Array:
         """M v [kg m/s], [n, 3]."""
         out = np.zeros_like(v)
         for k, body in enumerate(self.assembly.bodies):
-            part = slice(int(self.assembly.begin[k]), int(self.assembly.begin[k + 1]))
+            part = self._part(k)
             add_momentum(body.rows, body.cols, body.mass_weights, v[part], out[part])
         return out
 

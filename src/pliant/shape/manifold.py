@@ -77,6 +77,8 @@ def _lesser_sides(nodes: FloatArray, tets: IntArray, hinges: list[tuple[int, ...
     for hinge in hinges:
         star = touching[np.logical_and.reduce([(near == node).any(axis=1) for node in hinge])]
         star = star[[t not in doomed for t in star.tolist()]]
+        if not len(star):
+            continue
         groups = _face_connected(tets[star])
         weight = np.bincount(groups, weights=volumes[star])
         doomed.update(star[groups != weight.argmax()].tolist())

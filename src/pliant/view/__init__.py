@@ -1,6 +1,6 @@
 """What people see: pictures, and tables of figures beside their references."""
 
 from pliant.view.figures import Figure, print_figures, write_figures
-from pliant.view.picture import draw_bodies
+from pliant.view.picture import draw_bodies, film_bodies
 
-__all__ = ["Figure", "draw_bodies", "print_figures", "write_figures"]
+__all__ = ["Figure", "draw_bodies", "film_bodies", "print_figures", "write_figures"]

@@ -47,14 +47,15 @@ def print_figures(figures: Sequence[Figure], title: str = "") -> None:
 
     table = Table(title=title or None, title_justify="left")
     for heading, justify in (("figure", "left"), ("value", "right"), ("unit", "left"), ("reference", "right")):
-        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
-    table.add_column("source")
-    table.add_column("")
+        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("source", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for f in figures:
         reference = "" if f.reference is None else f"{f.reference:.4g}"
         mark = "" if f.holds is None else ("holds" if f.holds else "[bold red]does not hold")
         table.add_row(f.name, f"{f.value:.4g}", f.unit, reference, f.source, mark)
-    Console().print(table)
+    console = Console()
+    console.print(table, width=max(console.width, console.measure(table).maximum), soft_wrap=True)
 
 
 def write_figures(figures: Sequence[Figure], path: str | PathLike[str]) -> None:

@@ -1,13 +1,16 @@
-"""A picture of bodies, without a screen."""
+"""Pictures and short films of bodies, without a screen."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body import TetBody
+from pliant.errors import InputError
 from pliant.robot import Robot, State
 
 Array = NDArray[np.float64]
@@ -16,59 +19,103 @@ Array = NDArray[np.float64]
 def draw_bodies(
     robot: Robot, state: State, path: str | PathLike[str], *, title: str = "", view: tuple[float, float] = (18, -60)
 ) -> None:
-    """Save a PNG of the deformed surface, coloured by von Mises stress, with the rest shape as a shadow.
+    """Save a picture of the deformed surface, coloured by von Mises stress, with the rest shape as a shadow.
 
-    view: elevation and azimuth [degrees].
+    view: elevation and azimuth [degrees]. The file's suffix says the format (.png, .pdf, .svg).
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure as Canvas
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    _Scene(robot, [state], view).draw(state, title).savefig(path)
 
-    canvas = Canvas(figsize=(9, 6), dpi=120)
-    FigureCanvasAgg(canvas)
-    axes = canvas.add_subplot(projection="3d")
-    pieces = [_surface(body, state.x[a:b]) for body, a, b in _parts(robot)]
-    highest = max((stress.max() for _, _, stress in pieces), default=1.0)
-    norm, colours = Normalize(0, highest / 1e3), "viridis"
-    for now, rest, stress in pieces:
-        axes.add_collection3d(
-            Poly3DCollection(rest, facecolor=(0.6, 0.6, 0.6, 0.06), edgecolor=(0.5, 0.5, 0.5, 0.12), linewidth=0.3)
+
+def film_bodies(
+    robot: Robot,
+    states: Sequence[State],
+    path: str | PathLike[str],
+    *,
+    frames_per_second: float = 25.0,
+    title: str = "",
+    view: tuple[float, float] = (18, -60),
+) -> None:
+    """Save states as an animated GIF, all in one frame and one colour scale."""
+    from PIL import Image
+
+    if not states:
+        raise InputError("a film of no states", remedy="give at least one state")
+    scene = _Scene(robot, states, view, size=(6.0, 4.0), dots=80)
+    frames = []
+    for state in states:
+        canvas = scene.draw(state, title, legend=False)
+        canvas.canvas.draw()
+        frames.append(
+            Image.fromarray(np.asarray(canvas.canvas.buffer_rgba())).convert("P", palette=Image.Palette.ADAPTIVE)
         )
-        mapped = ScalarMappable(norm, colours).to_rgba(stress / 1e3)
-        axes.add_collection3d(Poly3DCollection(now, facecolor=mapped, edgecolor=(0, 0, 0, 0.25), linewidth=0.3))
-    _frame(axes, np.concatenate([np.concatenate([now, rest]).reshape(-1, 3) for now, rest, _ in pieces]))
-    axes.view_init(*view)
-    axes.set_title(title)
-    bar = canvas.colorbar(ScalarMappable(norm, colours), ax=axes, shrink=0.6, pad=0.08)
-    bar.set_label("von Mises stress [kPa]")
-    canvas.savefig(path)
+    pause = round(1000 / frames_per_second)
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
 
 
-def _parts(robot: Robot) -> list[tuple[TetBody, int, int]]:
-    begin = robot.system.assembly.begin
-    return [
-        (body, int(begin[k]), int(begin[k + 1])) for k, body in enumerate(robot.bodies) if isinstance(body, TetBody)
-    ]
+class _Scene:
+    """One view, one frame and one colour scale for some states."""
 
+    def __init__(
+        self,
+        robot: Robot,
+        states: Sequence[State],
+        view: tuple[float, float],
+        size: tuple[float, float] = (9.0, 6.0),
+        dots: int = 120,
+    ) -> None:
+        begin = robot.system.assembly.begin
+        self._parts = [
+            (body, slice(int(begin[k]), int(begin[k + 1])), body.mesh.boundary_triangles()[0])
+            for k, body in enumerate(robot.bodies)
+            if isinstance(body, TetBody)
+        ]
+        places = [body.rest for body, _, _ in self._parts] + [state.x for state in states]
+        self._low = np.min([x.min(axis=0) for x in places], axis=0)
+        self._high = np.max([x.max(axis=0) for x in places], axis=0)
+        self._highest = max(float(self._stress(state, part).max()) for state in states for part in self._parts)
+        self._view, self._size, self._dots = view, size, dots
 
-def _surface(body: TetBody, x: Array) -> tuple[Array, Array, Array]:
-    """Triangles now and at rest [t, 3, 3], and their mean stress [t]."""
-    triangles, _ = body.mesh.boundary_triangles()
-    stress = body.fields(x).von_mises[triangles].mean(axis=1)
-    return x[triangles], body.rest[triangles], stress
+    @staticmethod
+    def _stress(state: State, part: tuple[TetBody, slice, NDArray[Any]]) -> Array:
+        """Mean von Mises stress of every surface triangle [kPa]."""
+        body, nodes, triangles = part
+        return np.asarray(body.fields(state.x[nodes]).von_mises[triangles].mean(axis=1)) / 1e3
 
+    def draw(self, state: State, title: str, *, legend: bool = True) -> Any:
+        """A matplotlib figure of the state, with the colour scale beside it where `legend` says so."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+        from matplotlib.figure import Figure as Canvas
+        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-def _frame(axes: object, points: Array) -> None:
-    """Equal scales on all axes, around the points; labels in millimetres."""
-    from matplotlib.ticker import MaxNLocator
+        canvas = Canvas(figsize=self._size, dpi=self._dots)
+        FigureCanvasAgg(canvas)
+        axes = canvas.add_subplot(projection="3d")
+        colours = ScalarMappable(Normalize(0, self._highest), "viridis")
+        shadow = {"facecolor": (0.6, 0.6, 0.6, 0.06), "edgecolor": (0.5, 0.5, 0.5, 0.12)}
+        for part in self._parts:
+            body, nodes, triangles = part
+            axes.add_collection3d(Poly3DCollection(body.rest[triangles], linewidth=0.3, **shadow))
+            faces = colours.to_rgba(self._stress(state, part))
+            now = state.x[nodes][triangles]
+            axes.add_collection3d(Poly3DCollection(now, facecolor=faces, edgecolor=(0, 0, 0, 0.25), linewidth=0.3))
+        self._frame(axes)
+        axes.view_init(*self._view)
+        axes.set_title(title)
+        if legend:
+            canvas.colorbar(colours, ax=axes, shrink=0.6, pad=0.08).set_label("von Mises stress [kPa]")
+        return canvas
 
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.12 * (high - low).max())
-    for name, m, h in zip("xyz", middle, half, strict=True):
-        getattr(axes, f"set_{name}lim")(m - h, m + h)
-        getattr(axes, f"set_{name}label")(f"{name} [mm]")
-        getattr(axes, f"{name}axis").set_major_formatter(lambda value, _: f"{1e3 * value:.0f}")
-        getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4))
-    axes.set_box_aspect(half)  # type: ignore[attr-defined]
+    def _frame(self, axes: Any) -> None:
+        """Equal scales on all axes; labels in millimetres."""
+        from matplotlib.ticker import MaxNLocator
+
+        size = self._high - self._low
+        middle, half = (self._low + self._high) / 2, np.maximum(size / 2, 0.12 * size.max())
+        for name, m, h in zip("xyz", middle, half, strict=True):
+            getattr(axes, f"set_{name}lim")(m - h, m + h)
+            getattr(axes, f"set_{name}label")(f"{name} [mm]")
+            getattr(axes, f"{name}axis").set_major_formatter(lambda value, _: f"{1e3 * value:.0f}")
+            getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4))
+        axes.set_box_aspect(half)
