@@ -45,8 +45,9 @@ class Statics:
         tangent: Tangent = "exact",
         line_search: bool = True,
     ) -> None:
-        """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what
-        rounding of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so many equal parts."""
+        """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
+        of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so
+        many equal parts."""
         if not tolerance > 0 or max_iterations < 1 or load_steps < 1:
             raise InputError(
                 f"tolerance {tolerance}, max_iterations {max_iterations}, load_steps {load_steps}",

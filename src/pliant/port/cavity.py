@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pliant.algebra.rotation import cross_matrix
 from pliant.body import Body, TetBody
 from pliant.errors import InputError
+from pliant.port._cavity_kernels import add_volume_curvature, add_volume_slope, enclosed_volume
 from pliant.port.port import Array, Port
+from pliant.port.wall import cut_to_size, volume_form, with_middles
 from pliant.shape import SurfaceMesh
+
+Ids = NDArray[np.int64]
 
 
 class Cavity(Port):
     """A closed surface inside a body: pressure [Pa] that inflates it, and the gain of the enclosed volume [m^3].
 
-    V = 1/6 sum over triangles of p0 . (p1 x p2). The pressure follows the surface as it moves: its force p dV/dp stays
-    normal to it, and its curvature p d2V/dp2 is part of the exact tangent. The vertices need not be nodes of the body.
+    The pressure follows the wall as it moves: its force p dV/dp stays normal to it, and its curvature p d2V/dp2 is part of
+    the exact tangent. The wall need not be made of faces of the body's elements. Where it is attached, it is cut to the size
+    of these, and on ten-node tets it bends with them, so that a uniform pressure is a uniform load.
     """
 
     effort_unit: ClassVar[str] = "Pa"
@@ -31,66 +36,49 @@ class Cavity(Port):
                 remedy="read it with pliant.SurfaceMesh.read(...), or take a component of mesh.surface()",
             )
         surface.require_closed()
-        self.points = np.asarray(surface.nodes)
-        triangles = surface.triangles.astype(np.int64)
-        self.rest_volume = _volume(self.points, triangles)
-        if self.rest_volume < 0:
-            triangles, self.rest_volume = triangles[:, ::-1].copy(), -self.rest_volume
-        if self.rest_volume == 0:
+        points, triangles = np.array(surface.nodes), surface.triangles.astype(np.int64)
+        volume = enclosed_volume(triangles, np.full(len(triangles), 1 / 6), points)
+        if volume == 0:
             raise InputError("the cavity encloses no volume", remedy="give a closed surface that is not flat")
-        self.triangles = triangles
-        directed = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-        low, high = directed.min(axis=1), directed.max(axis=1)
-        keys, self._edge = np.unique(low * len(self.points) + high, return_inverse=True)
-        self._forward = directed[:, 0] > directed[:, 1]
-        self._opposite = np.concatenate([triangles[:, 2], triangles[:, 0], triangles[:, 1]])
-        self.curved_pairs = np.stack([keys % len(self.points), keys // len(self.points)], axis=1)
+        self._set_wall(points, triangles if volume > 0 else triangles[:, ::-1].copy())
+
+    def _set_wall(self, points: Array, patches: Ids) -> None:
+        """Patches of three or six points that the wall consists of; all others follows from them."""
+        self.points = points
+        self.triangles = patches[:, :3]
+        self._triples, self._factors = volume_form(patches)
+        self.rest_volume = self.volume(points)
+        directed = self._triples[:, [[0, 1], [1, 2], [2, 0]]]
+        keys = directed.max(axis=2) * len(points) + directed.min(axis=2)
+        unique, slots = np.unique(keys, return_inverse=True)
+        self._slots = slots.reshape(-1, 3).astype(np.int64)
+        self._signs = np.where(directed[:, :, 0] > directed[:, :, 1], 1.0, -1.0)
+        self.curved_pairs = np.stack([unique // len(points), unique % len(points)], axis=1)
 
     def seen_by(self, body: Body) -> Cavity:
-        """On ten-node tets with every triangle cut twice in four, so that the middles of edges take their share of the
-        pressure: on the corners alone it would be a load that quadratic elements answer with false stresses."""
-        if not isinstance(body, TetBody) or body.order == 1:
+        """The same wall cut to the size of the body's elements, with middles of edges on ten-node tets."""
+        if not isinstance(body, TetBody):
             return self
-        surface = SurfaceMesh(self.points, self.triangles)
-        return Cavity(_subdivided(_subdivided(surface)))
+        points, patches = cut_to_size(self.points, self.triangles, 0.75 * body.mesh.mean_edge())
+        if body.order == 2:
+            points, patches = with_middles(points, patches)
+        fitted = object.__new__(Cavity)
+        fitted._set_wall(points, patches)
+        return fitted
 
     def volume(self, p: Array) -> float:
-        """Enclosed volume [m^3] with the vertices at p [k, 3]."""
-        return _volume(p, self.triangles)
+        """Enclosed volume [m^3] with the wall's points at p [k, 3]."""
+        return float(enclosed_volume(self._triples, self._factors, p))
 
     def displacement(self, p: Array) -> Array:
         return np.array([self.volume(p) - self.rest_volume])
 
     def slope(self, p: Array) -> Array:
-        a, b, c = (p[self.triangles[:, k]] for k in range(3))
         out = np.zeros((1, len(p), 3))
-        np.add.at(out[0], self.triangles[:, 0], np.cross(b, c) / 6)
-        np.add.at(out[0], self.triangles[:, 1], np.cross(c, a) / 6)
-        np.add.at(out[0], self.triangles[:, 2], np.cross(a, b) / 6)
+        add_volume_slope(self._triples, self._factors, p, out[0])
         return out
 
     def curvature(self, p: Array, efforts: Array) -> Array:
-        """d2V / dp_a dp_b = -[p_c] / 6 for each triangle (a, b, c) that has the edge a -> b."""
-        blocks = -cross_matrix(p[self._opposite]) * (efforts[0] / 6)
-        blocks[~self._forward] *= -1  # the transpose of a cross matrix
         out = np.zeros((len(self.curved_pairs), 3, 3))
-        np.add.at(out, self._edge, blocks)
+        add_volume_curvature(self._triples, self._factors, p, self._slots, self._signs, efforts[0], out)
         return out
-
-
-def _subdivided(surface: SurfaceMesh) -> SurfaceMesh:
-    """Every triangle cut in four through the middles of its edges."""
-    t = surface.triangles.astype(np.int64)
-    count = len(surface.nodes)
-    ends = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
-    edges, number = np.unique(ends, axis=0, return_inverse=True)
-    ab, bc, ca = (count + number.reshape(3, -1)[k] for k in range(3))
-    a, b, c = t.T
-    quarters = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-    nodes = np.concatenate([surface.nodes, surface.nodes[edges].mean(axis=1)])
-    return SurfaceMesh(nodes, np.concatenate([np.stack(q, axis=1) for q in quarters]))
-
-
-def _volume(p: Array, triangles: np.typing.NDArray[np.int64]) -> float:
-    a, b, c = (p[triangles[:, k]] for k in range(3))
-    return float(np.einsum("ti,ti->", a, np.cross(b, c)) / 6)
