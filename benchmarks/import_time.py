@@ -1,6 +1,6 @@
 """CPU time of `import pliant` beside that of what it stands on, interleaved; exits with 1 above 1.3 times.
 
-    python benchmarks/import_time.py
+python benchmarks/import_time.py
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main() -> int:
         ground.append(cpu_seconds(GROUND))
         ours.append(cpu_seconds("import pliant"))
     ratio = min(ours) / min(ground)
-    print(f"import pliant: {min(ours):.3f} s CPU, numpy + scipy.sparse.linalg + numba: {min(ground):.3f} s, {ratio:.2f} x")
+    print(
+        f"import pliant: {min(ours):.3f} s CPU, numpy + scipy.sparse.linalg + numba: {min(ground):.3f} s, {ratio:.2f} x"
+    )
     return int(ratio > BOUND)
 
 

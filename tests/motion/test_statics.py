@@ -26,7 +26,7 @@ def test_equilibrium_balances_and_converges_quadratically():
     result = Statics(robot).solve().require()
     _, gradient = robot.system.evaluate(result.state.pose, result.state.efforts)
     assert robot.system.residual(gradient) == pytest.approx(result.residual)
-    reactions = gradient[robot.bodies[0].supports.fixed].sum(axis=0)
+    reactions = robot.reactions(result.state).sum(axis=0)
     weight = 1070 * MESH.volume * 9.81
     assert reactions == pytest.approx([0, 0, weight], abs=1e-7 * weight)
     assert result.status is Status.CONVERGED
@@ -96,7 +96,7 @@ def test_prescribed_nodes_arrive_and_pull():
     """Prescribed ends are where they were sent in one load step, and the rest is in balance."""
     right = MESH.where(x_above=0.1)
     robot = Robot(TetBody(MESH, NeoHookean(E=2e5, nu=0.4), fixed=MESH.where(x_below=0), prescribed=right))
-    target = MESH.nodes[right] + [0.05, 0, 0]
+    target = robot.prescribed_rest + np.array([0.05, 0, 0])
     result = Statics(robot).solve(prescribed=target).require()
     assert np.array_equal(result.state.x[right], target)
     assert result.state.x[:, 0].max() == pytest.approx(0.15)
@@ -109,3 +109,19 @@ def test_bad_options_are_named(options):
     """Options that make no sense raise an InputError."""
     with pytest.raises(InputError, match="must be positive"):
         Statics(beam(), **options)
+
+
+def test_reactions_of_sliding_nodes_are_normal_to_their_planes():
+    """A quarter block under its own weight on two symmetry planes and a floor: reactions balance it, plane by plane."""
+    planes = [
+        (MESH.where(x_below=0), (1, 0, 0)),
+        (MESH.where(y_below=0), (0, 1, 0)),
+        (MESH.where(z_below=0), (0, 0, 1)),
+    ]
+    robot = Robot(TetBody(MESH, NeoHookean(E=2e5, nu=0.4), sliding=planes), gravity=(0, 0, -9.81))
+    reactions = robot.reactions(Statics(robot).solve().require().state)
+    assert reactions.sum(axis=0) == pytest.approx([0, 0, 1070 * MESH.volume * 9.81], abs=1e-6)
+    wall = np.setdiff1d(planes[0][0], np.concatenate([planes[1][0], planes[2][0]]))
+    assert np.abs(reactions[wall, 1:]).max() < 1e-12
+    free = np.setdiff1d(np.arange(len(MESH.nodes)), np.concatenate([ids for ids, _ in planes]))
+    assert not reactions[free].any()

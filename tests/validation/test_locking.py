@@ -37,8 +37,8 @@ def membrane_rise(cells: int, law, **kind) -> float:
 
 @pytest.mark.parametrize("law", [Linear, Corotational, NeoHookean])
 def test_patches_free_a_bent_block_from_locking(law, capsys):
-    """On Cook's membrane at nu 0.499 plain four-node tets move a third of what ten-node tets do; with patches the loss is
-    that of four-node tets in bending at nu 0.3, and not a third of the loss without."""
+    """On Cook's membrane at nu 0.499 plain four-node tets move a third of what ten-node tets do; with patches they lose
+    less than a third as much, and no more than plain ones lose in bending at nu 0.3."""
     material, compressible = law(E=1e5, nu=0.499), law(E=1e5, nu=0.3)
     reference = membrane_rise(12, material, order=2)
     plain, patched = (membrane_rise(8, material, volume=volume) / reference for volume in ("elements", "patches"))
@@ -49,7 +49,7 @@ def test_patches_free_a_bent_block_from_locking(law, capsys):
             end="",
         )
     assert 1 - plain > 3 * abs(1 - patched)
-    assert abs(1 - patched) < 1.2 * (1 - unlocked)
+    assert abs(1 - patched) < 1 - unlocked
 
 
 def squeezed_work(cells: int, **kind) -> float:

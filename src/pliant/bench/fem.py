@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -179,12 +180,12 @@ class _Pardiso:
 
         self._upper = csr_matrix(triu(matrix, format="csr"))
         self._solver = module.PyPardisoSolver(mtype=2)
-        self._solver.set_num_threads(1)
         self._phase(12)
 
     @classmethod
     def of(cls, matrix: Any) -> _Pardiso | None:
         """The solver, or None without the package."""
+        os.environ.setdefault("MKL_NUM_THREADS", "1")  # read when the library is loaded
         try:
             import pypardiso
         except ImportError:

@@ -167,6 +167,12 @@ class Assembly:
         points[self.links[:, 1]] = self.rest_x[self.links[:, 0]]
         return points
 
+    @property
+    def sliding_links(self) -> Ids:
+        """Pairs (node, coordinate) of the sliding nodes; their projectors are the first of `matrices`."""
+        links: Ids = self.links[: len(self._projectors)]
+        return links
+
     def rest(self) -> Pose:
         """The pose without load."""
         centers = np.array([self.rest_x[ids].mean(axis=0) for ids in self.rigid_nodes]).reshape(-1, 3)
@@ -233,8 +239,7 @@ class Assembly:
     def _owner(self) -> Ids:
         """Coordinate of each plain or sliding node, else -1."""
         owner: Ids = self.plain.copy()
-        sliding = self.links[: len(self._projectors)]
-        owner[sliding[:, 0]] = sliding[:, 1]
+        owner[self.sliding_links[:, 0]] = self.sliding_links[:, 1]
         return owner
 
     def require_supported(self) -> None:

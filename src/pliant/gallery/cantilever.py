@@ -52,6 +52,8 @@ def run() -> Exhibit:
         Figure("cantilever.own_weight_drop", 1e3 * _drop(robot, state), "mm", 1e3 * reference[1], "elastica")
     )
     figures.append(Figure("cantilever.own_weight_reach", 1e3 * reach, "mm", 1e3 * reference[0], "elastica"))
+    softening = float(robot.bodies[0].discretization_error().softening[2])  # type: ignore[attr-defined]
+    figures.append(Figure("cantilever.order2_over_order1", softening, "x"))
     return Exhibit("a silicone beam under its own weight", robot, state, tuple(figures))
 
 

@@ -137,7 +137,7 @@ class _Increment:
     def linearize(self, pose: Pose, tangent: Tangent, times: Times) -> tuple[float, Array, Report, bool]:
         """Phi, its gradient, and the factorized A = h^2 d2Phi."""
         potential, gradient, report, definite = self.system.linearize_safely(
-            pose, self.state.efforts, tangent=tangent, step=self.h, damping=self.damping, times=times
+            pose, self.state.efforts, tangent=tangent, step=self.h, damping=self.damping, times=times, patience=True
         )
         merit, force = self._with_motion(pose, potential, gradient)
         return merit, force, report, definite

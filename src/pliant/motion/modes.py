@@ -36,7 +36,7 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     size = 3 * assembly.coordinate_count
     if not 1 <= count < size - 1:
         raise InputError(f"{count} modes of {size} coordinates", remedy=f"ask for 1 to {size - 2}")
-    _, _, report = system.linearize(state.pose, state.efforts, tangent=tangent)
+    _, _, report = system.linearize(state.pose, state.efforts, exactness=float(tangent == "exact"))
     if not report.ok:
         raise system.diagnosis(report, state.pose)
     K = assembly.pattern.to_csc(system.values)

@@ -63,7 +63,8 @@ class Statics:
     def solve(self, state: State | None = None, *, prescribed: ArrayLike | None = None) -> StepResult:
         """The equilibrium for the robot's imposed efforts, from `state` (default: rest) on.
 
-        prescribed [k, 3]: positions [m] of the prescribed nodes, in the order of the assembly (default: as in `state`).
+        prescribed [k, 3]: positions [m] of the prescribed nodes in the order of `robot.prescribed_rest` (default: as in
+        `state`).
         """
         system = self.robot.system
         system.assembly.require_supported()
@@ -124,7 +125,7 @@ class Statics:
         pose = state.pose
         for iteration in range(self.max_iterations):
             potential, gradient, report, definite = system.linearize_safely(
-                pose, state.efforts, tangent=self.tangent, times=times
+                pose, state.efforts, tangent=self.tangent, times=times, patience=True
             )
             if not report.ok:
                 residual = history[-1] if history else np.nan

@@ -96,6 +96,21 @@ class Robot:
         """delta of one port at this state, [rows]."""
         return self.system.attachments[name].displacement(state.x)
 
+    @property
+    def prescribed_rest(self) -> Array:
+        """Rest positions [m] of the prescribed nodes (on ten-node tets with middles of edges), [k, 3]: move them and hand
+        them to a motion, as in `Statics(robot).solve(prescribed=robot.prescribed_rest + (0.01, 0, 0))`."""
+        assembly = self.system.assembly
+        return np.asarray(assembly.rest_x[assembly.prescribed])
+
+    def reactions(self, state: State) -> Array:
+        """Forces [N] that the supports exert on the nodes at an equilibrium, [n, 3]; zero at nodes that are not held.
+
+        Sliding nodes feel the force along their normals.
+        """
+        _, gradient = self.system.evaluate(state.pose, state.efforts)
+        return self.system.support_force(gradient)
+
     def linearize(self, state: State, *, tangent: Tangent = "exact", step: float | None = None) -> Condensed:
         """The condensed model of all ports at this state: statics, or one backward Euler step of `step` seconds."""
         return self.system.condense(state, tangent=tangent, step=step)

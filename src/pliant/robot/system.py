@@ -116,19 +116,20 @@ class System:
         pose: Pose,
         efforts: Array,
         *,
-        tangent: Tangent = "exact",
+        exactness: float = 1.0,
         step: float | None = None,
         damping: Array | None = None,
         times: Times | None = None,
     ) -> tuple[float, Array, Report]:
         """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
 
-        damping: the blocks of D (`damping_blocks`) where they are not to be taken at this pose. Returns the potential, its
-        gradient on the nodes, and how the factorization went.
+        exactness: 1 for the exact tangent, 0 for the warped one, between them a mixture. damping: the blocks of D
+        (`damping_blocks`) where they are not to be taken at this pose. Returns the potential, its gradient on the nodes,
+        and how the factorization went.
         """
         cholesky, times = self.cholesky, times or Times()
         scale = 1.0 if step is None else step * step
-        exact, warped = (scale, 0.0) if tangent == "exact" else (0.0, scale)
+        exact, warped = exactness * scale, (1 - exactness) * scale
         self.values[: len(self.assembly.node_rows)] = 0.0
         self._gradient[:] = 0.0
         potential = self._add_bodies(pose, exact, warped, step, damping)
@@ -152,18 +153,19 @@ class System:
         step: float | None = None,
         damping: Array | None = None,
         times: Times | None = None,
+        patience: bool = False,
     ) -> tuple[float, Array, Report, bool]:
-        """As `linearize`; where the exact tangent is not positive definite, the warped one. The flag tells which: False
-        after such a fall back."""
-        potential, gradient, report = self.linearize(
-            pose, efforts, tangent=tangent, step=step, damping=damping, times=times
-        )
-        if report.ok or tangent == "warped":
-            return potential, gradient, report, True
-        potential, gradient, report = self.linearize(
-            pose, efforts, tangent="warped", step=step, damping=damping, times=times
-        )
-        return potential, gradient, report, False
+        """As `linearize`; where the exact tangent is not positive definite, one made so by mixing in the warped one: by
+        halves with `patience` (Newton's iterations, which go on from there), wholly without (single steps). The flag
+        tells: False after such a fall back."""
+        shares = (1.0, 0.75, 0.5, 0.0) if patience else (1.0, 0.0)
+        for exactness in shares if tangent == "exact" else (0.0,):
+            potential, gradient, report = self.linearize(
+                pose, efforts, exactness=exactness, step=step, damping=damping, times=times
+            )
+            if report.ok:
+                break
+        return potential, gradient, report, exactness == 1.0 or tangent == "warped"
 
     def _add_bodies(self, pose: Pose, exact: float, warped: float, step: float | None, damping: Array | None) -> float:
         """Internal forces, and (with a step) mass and damping; returns the elastic energy."""
@@ -219,6 +221,15 @@ class System:
     def residual(self, gradient: Array) -> float:
         """Largest force on a free coordinate that is out of balance [N] (a moment [N m] for rigid parts)."""
         return float(np.abs(self.assembly.force_on_coordinates(gradient)).max())
+
+    def support_force(self, gradient: Array) -> Array:
+        """The part of a gradient on the nodes [n, 3] that the supports take: all at held nodes, across the planes at sliding
+        ones, nothing at free ones and inside rigid parts."""
+        assembly = self.assembly
+        out = np.where(assembly.held[:, None], gradient, 0.0)
+        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
+            out[node] = gradient[node] - projector @ gradient[node]
+        return out
 
     def largest_force(self) -> float:
         """Largest force at work at the last evaluation [N]: a load, an effort on a node or a reaction."""

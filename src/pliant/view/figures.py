@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
@@ -54,8 +55,7 @@ def print_figures(figures: Sequence[Figure], title: str = "") -> None:
         reference = "" if f.reference is None else f"{f.reference:.4g}"
         mark = "" if f.holds is None else ("holds" if f.holds else "[bold red]does not hold")
         table.add_row(f.name, f"{f.value:.4g}", f.unit, reference, f.source, mark)
-    console = Console()
-    console.print(table, width=max(console.width, console.measure(table).maximum), soft_wrap=True)
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
 def write_figures(figures: Sequence[Figure], path: str | PathLike[str]) -> None:
