@@ -21,6 +21,7 @@ ROOMS = [
     "port",
     "robot",
     "motion",
+    "control",
     "view",
     "gallery",
     "bench",

@@ -8,28 +8,33 @@ each room's docstring is its tour.
 
 from pliant.algebra.condensed import Condensed
 from pliant.body import TetBody
+from pliant.control import Inverse
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes
-from pliant.port import Cavity, Force, Point
+from pliant.port import Cable, Cavity, Center, Force, Point, Port, check_port
 from pliant.robot import Robot, State
 from pliant.shape import Embedding, SurfaceMesh, TetMesh, make, read, solids
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cable",
     "Cavity",
+    "Center",
     "Condensed",
     "Corotational",
     "Dynamics",
     "Embedding",
     "Force",
+    "Inverse",
     "Linear",
     "MooneyRivlin",
     "NeoHookean",
     "PliantError",
     "PliantWarning",
     "Point",
+    "Port",
     "Robot",
     "Simulation",
     "StVenantKirchhoff",
@@ -38,6 +43,7 @@ __all__ = [
     "SurfaceMesh",
     "TetBody",
     "TetMesh",
+    "check_port",
     "make",
     "natural_modes",
     "read",

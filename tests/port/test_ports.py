@@ -8,7 +8,8 @@ import pytest
 from pliant.body import TetBody
 from pliant.errors import InputError, OpenSurfaceError
 from pliant.material import Corotational
-from pliant.port import Attachment, Cavity, Force, Point, all_ports
+from pliant.port import Attachment, Cable, Cavity, Center, Force, Point, Port, all_ports, check_port
+from pliant.port.check import PortError
 from pliant.shape import SurfaceMesh, make, solids
 
 MESH = make.box((0.06, 0.04, 0.04), (3, 2, 2))
@@ -20,6 +21,11 @@ PORTS = {
     "point": Point(near=(0.06, 0.04, 0.04)),
     "points": Point(near=[(0.01, 0.013, 0.02), (0.05, 0.03, 0.011)], axes="xz"),
     "cavity": Cavity(INNER),
+    "cable": Cable([(0.011, 0.013, 0.02), (0.031, 0.03, 0.022), (0.052, 0.013, 0.02)]),
+    "pulled cable": Cable([(0.021, 0.013, 0.02), (0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)),
+    "tendon on one point": Cable([(0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)),
+    "centre of mass": Center(),
+    "centre of a region": Center(MESH.where(x_above=0.04), kind="geometric"),
 }
 BODIES = {order: TetBody(MESH, Corotational(E=1e5, nu=0.4), order=order) for order in (1, 2)}
 
@@ -128,9 +134,62 @@ def _without_one_triangle(surface):
         (lambda: Point(near=(0, 0)), "near has shape"),
         (lambda: Point(near=(0, 0, 0), axes="xx"), "axes is 'xx'"),
         (lambda: Cavity("balloon"), "needs a SurfaceMesh"),
+        (lambda: Cable([(0, 0, 0)]), "no pull point has no length"),
+        (lambda: Cable([(0, 0, 0), (0, 0, 0.1), (0, 0, 0.1)]), "segment 1 of the cable has length zero"),
+        (lambda: Center([]), "nodes are"),
+        (lambda: Center(kind="mid"), "kind is 'mid'"),
     ],
 )
 def test_bad_ports_are_named(make_port, message):
     """Each unusable argument raises an InputError that names it."""
     with pytest.raises(InputError, match=message):
         make_port()
+
+
+def test_cable_takes_in_what_it_shortens():
+    """delta is the loss of length; a taut cable's force on its only point is along the way to the pull point."""
+    cable = Cable([(0.05, 0.0, 0.0)], pull=(-0.05, 0.0, 0.0))
+    assert cable.displacement(np.array([[0.03, 0.0, 0.0]])) == pytest.approx([0.02])
+    assert cable.slope(np.array([[0.0, 0.05, 0.0]]))[0, 0] == pytest.approx(-np.array([1, 1, 0]) / np.sqrt(2))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_centre_of_mass_is_that_of_the_solid(order):
+    """At rest it is the centroid by tet volumes, at both orders."""
+    body = BODIES[order]
+    middles = MESH.nodes[MESH.tets].mean(axis=1)
+    expected = MESH.volumes @ middles / MESH.volume
+    assert Attachment(Center(), body, 0).displacement(body.rest) == pytest.approx(expected)
+
+
+class Squares(Port):
+    """A user's port: the sum of squares of a point's coordinates."""
+
+    effort_unit, displacement_unit = "N/m", "m^2"
+    curved_pairs = np.array([[0, 0]])
+
+    def __init__(self, factor=1.0):
+        self.points = np.array([[0.03, 0.02, 0.01]])
+        self.factor = factor
+
+    def displacement(self, p):
+        return np.array([np.sum(p * p)])
+
+    def slope(self, p):
+        return 2 * p[None]
+
+    def curvature(self, p, efforts):
+        return self.factor * 2 * efforts[0] * np.eye(3)[None]
+
+
+def test_users_check_their_own_ports():
+    """check_port is silent for a right port and names what is wrong in a wrong one."""
+    for port in (Squares(), *PORTS.values()):
+        check_port(port, BODIES[1])
+        check_port(port, BODIES[2])
+    with pytest.raises(PortError, match="curvature of Squares differs"):
+        check_port(Squares(factor=1.1), BODIES[1])
+    wrong = Squares()
+    wrong.slope = lambda p: p[None]
+    with pytest.raises(PortError, match="slope of Squares differs"):
+        check_port(wrong, BODIES[1])

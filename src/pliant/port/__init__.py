@@ -6,14 +6,19 @@ load) is said by the robot.
 
     Force    force [N] along a direction, or between two points     displacement along it [m]
     Point    force on a point or several [N]                        position [m]
+    Cable    tension [N] through points                             length taken in [m]
+    Center   force on a region [N]                                  position of its centre [m]
     Cavity   pressure [Pa] in a closed surface                      gain of volume [m^3]
 """
 
+from pliant.port.cable import Cable
 from pliant.port.cavity import Cavity
+from pliant.port.center import Center
+from pliant.port.check import check_port
 from pliant.port.force import Force
 from pliant.port.point import Point
 from pliant.port.port import Attachment, Port
 
-all_ports: tuple[type[Port], ...] = (Force, Point, Cavity)
+all_ports: tuple[type[Port], ...] = (Cable, Force, Point, Center, Cavity)
 
-__all__ = ["Attachment", "Cavity", "Force", "Point", "Port", "all_ports"]
+__all__ = ["Attachment", "Cable", "Cavity", "Center", "Force", "Point", "Port", "all_ports", "check_port"]

@@ -6,7 +6,8 @@ System     the equations at a state: assembled, factorized, condensed to the por
 """
 
 from pliant.robot.robot import Robot
+from pliant.robot.roles import Limits, Role
 from pliant.robot.state import State
 from pliant.robot.system import System
 
-__all__ = ["Robot", "State", "System"]
+__all__ = ["Limits", "Robot", "Role", "State", "System"]

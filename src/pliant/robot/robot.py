@@ -12,6 +12,7 @@ from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.errors import InputError
 from pliant.port import Port
+from pliant.robot.roles import Limits, Role
 from pliant.robot.state import State
 from pliant.robot.system import System
 
@@ -21,8 +22,9 @@ Array = NDArray[np.float64]
 class Robot:
     """Bodies with named ports, in a field of gravity.
 
-    Ports are added by what they are for. Here: `impose` (the effort is given: a load, a pressure) and `sense` (looked at
-    only). Adding a port after the first state has been made starts the robot anew: states made before do not fit it.
+    Ports are added by what they are for: `actuate` (a controller decides the effort), `effect` (the displacement is to follow a
+    target), `impose` (the effort is given: a load, a pressure) and `sense` (looked at only). Adding a port after the first
+    state has been made starts the robot anew: states made before do not fit it.
     """
 
     def __init__(self, *bodies: Body, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1) -> None:
@@ -35,24 +37,64 @@ class Robot:
             raise InputError(f"gravity is {gravity}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
         self.threads = threads
         self.ports: dict[str, Port] = {}
+        self.roles: dict[str, Role] = {}
+        self.limits: dict[str, Limits] = {}
+        self.weights: dict[str, Array] = {}
         self._hosts: dict[str, int] = {}
-        self._imposed: dict[str, Array] = {}
+        self._efforts: dict[str, Array] = {}
+
+    def actuate(
+        self,
+        name: str,
+        port: Port,
+        *,
+        effort: ArrayLike | None = None,
+        displacement: ArrayLike | None = None,
+        effort_rate: float | None = None,
+        displacement_rate: float | None = None,
+        body: int = 0,
+    ) -> None:
+        """Add an actuator: a port whose effort a controller decides.
+
+        effort, displacement: limits (low, high) in the port's units, None for none (a cable: effort=(0, ...)); effort_rate,
+        displacement_rate: how fast they may change, per second. Until a controller decides, the effort is zero, or the limit
+        next to zero.
+        """
+        _require_port(name, port)
+        limits = Limits.checked(name, len(port.row_names), effort, displacement, effort_rate, displacement_rate)
+        self._add(name, port, body, Role.ACTUATOR)
+        self.limits[name] = limits
+        self._efforts[name] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
+
+    def effect(self, name: str, port: Port, *, weight: ArrayLike = 1.0, body: int = 0) -> None:
+        """Add an effector: a port whose displacement is to follow a target; weight: per row, how much its error counts."""
+        _require_port(name, port)
+        rows = len(port.row_names)
+        weights = np.broadcast_to(np.asarray(weight, dtype=float), (rows,)).copy()
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise InputError(f"weight of {name!r} is {weight}", remedy="give finite weights, not negative")
+        self._add(name, port, body, Role.EFFECTOR)
+        self.weights[name] = weights
 
     def impose(self, name: str, port: Port, effort: ArrayLike, *, body: int = 0) -> None:
         """Add a port whose effort is given, one value per row in the port's unit (the forward problem)."""
-        self._add(name, port, body)
+        self._add(name, port, body, Role.IMPOSED)
         self.set_effort(name, effort)
 
     def sense(self, name: str, port: Port, *, body: int = 0) -> None:
         """Add a port that is only looked at: its effort is zero."""
-        self._add(name, port, body)
-        self._imposed[name] = np.zeros(len(port.row_names))
+        self._add(name, port, body, Role.SENSOR)
 
     def set_effort(self, name: str, effort: ArrayLike) -> None:
-        """Change the effort of an imposed port; states made afterwards, and motions asked to, take it over."""
+        """Change the effort of an actuator or an imposed port; states made afterwards, and motions, take it over."""
         if name not in self.ports:
             raise InputError(
                 f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+        if self.roles[name] not in (Role.ACTUATOR, Role.IMPOSED):
+            raise InputError(
+                f"{name!r} is a {self.roles[name].name.lower()}, which has no effort",
+                remedy="add it with impose or actuate",
             )
         rows = len(self.ports[name].row_names)
         value = np.broadcast_to(np.asarray(effort, dtype=float), (rows,)).copy()
@@ -60,21 +102,22 @@ class Robot:
             raise InputError(
                 f"effort of {name!r} is {effort}", remedy=f"give finite values [{self.ports[name].effort_unit}]"
             )
-        self._imposed[name] = value
+        self._efforts[name] = value
 
-    def _add(self, name: str, port: Port, body: int) -> None:
+    def named(self, role: Role) -> tuple[str, ...]:
+        """Names of the ports in a role, in the order in which they were added."""
+        return tuple(name for name, own in self.roles.items() if own is role)
+
+    def _add(self, name: str, port: Port, body: int, role: Role) -> None:
         if name in self.ports:
             raise InputError(f"there is already a port {name!r}", remedy="give each port a name of its own")
-        if not isinstance(port, Port):
-            raise InputError(
-                f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
-            )
+        _require_port(name, port)
         if not 0 <= body < len(self.bodies):
             raise InputError(
                 f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
             )
-        self.ports[name] = port
-        self._hosts[name] = body
+        self.ports[name], self.roles[name], self._hosts[name] = port, role, body
+        self._efforts[name] = np.zeros(len(port.row_names))
         self.__dict__.pop("system", None)
 
     @cached_property
@@ -85,7 +128,7 @@ class Robot:
     @property
     def efforts(self) -> Array:
         """Efforts given to all port rows, [m]."""
-        return np.concatenate([np.empty(0), *self._imposed.values()])
+        return np.concatenate([np.empty(0), *self._efforts.values()])
 
     def rest(self) -> State:
         """The robot as it was made: no load, no velocity; the efforts are those imposed."""
@@ -114,3 +157,8 @@ class Robot:
     def linearize(self, state: State, *, tangent: Tangent = "exact", step: float | None = None) -> Condensed:
         """The condensed model of all ports at this state: statics, or one backward Euler step of `step` seconds."""
         return self.system.condense(state, tangent=tangent, step=step)
+
+
+def _require_port(name: str, port: object) -> None:
+    if not isinstance(port, Port):
+        raise InputError(f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force")

@@ -19,9 +19,9 @@ from pliant.algebra.sparse import Cholesky, Report, multiply
 from pliant.body import Assembly, Body, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
-from pliant.errors import InvertedElementError, NotPositiveDefiniteError, PliantError
+from pliant.errors import InputError, InvertedElementError, NotPositiveDefiniteError, PliantError
 from pliant.port import Attachment, Port
-from pliant.robot._row_kernels import add_rows_times, rows_on_coordinates
+from pliant.robot._row_kernels import add_rows_times, add_rows_transposed, rows_on_coordinates
 from pliant.robot.state import State
 
 Array = NDArray[np.float64]
@@ -69,6 +69,7 @@ class System:
         self._threads = threads
         self._cholesky: Cholesky | None = None
         self._lay_out_rows()
+        self._free_motion = np.zeros((self.assembly.coordinate_count, 3))
         self.sequence = 0
 
     @property
@@ -314,6 +315,7 @@ class System:
         else:
             W *= step * step
             moved = step * self.solve(self.momentum(state.v) - step * gradient)
+        self._free_motion = moved
         after = delta.copy()
         add_rows_times(indptr, indices, data, moved.reshape(-1), after)
         times.mark("solve")
@@ -322,6 +324,21 @@ class System:
             W, after - W @ efforts, delta, efforts, self.row_names, self.slices, state.time, self.sequence, definite,
             times.seconds
         )  # fmt: skip
+
+    def follow(self, state: State, model: Condensed, efforts: Array, *, step: float | None = None) -> State:
+        """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed."""
+        if model.sequence != self.sequence:
+            raise InputError(
+                f"model {model.sequence} is not the last one condensed ({self.sequence})",
+                remedy="linearize the state again",
+            )
+        change = np.zeros(3 * self.assembly.coordinate_count)
+        add_rows_transposed(self._indptr, self._indices, self._data, efforts - model.efforts, change)
+        self.cholesky.solve_into(change, change)
+        scale = 1.0 if step is None else step * step
+        pose = self.assembly.moved(state.pose, self._free_motion + scale * change.reshape(-1, 3))
+        v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
+        return State(pose, v, efforts, state.time + (step or 0.0))
 
     def diagnosis(self, report: Report, pose: Pose) -> PliantError:
         """The likely cause of a failed factorization, as an error to raise."""

@@ -1,0 +1,364 @@
+"""The inverse model: efforts that bring effectors to their targets (largilliere2015, section II).
+
+With a: actuators, e: effectors, and delta = W lambda + delta_free of the condensed model:
+
+    min  1/2 |S (W_ea lambda_a + d_e - target)|^2 + 1/2 eps lambda_a^T W_aa lambda_a
+    s.t. lambda_min <= lambda_a <= lambda_max,    d_min <= W_aa lambda_a + d_a <= d_max,    rate limits on both
+
+where d are the displacements with imposed efforts and no actuation. eps is relative (1e-8 of the ratio of the two matrices'
+norms): it makes the answer unique and of least work where actuators are redundant, and costs no accuracy that shows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.algebra.condensed import Condensed
+from pliant.algebra.qp import QuadraticProgram, QuadraticSolution, solve_qp
+from pliant.body.body import Tangent
+from pliant.errors import InputError, NotConvergedError, PliantError
+from pliant.motion import Statics
+from pliant.robot import Robot, Role, State
+
+Array = NDArray[np.float64]
+
+
+class InverseStatus(Enum):
+    """How a decision ended; the value is the explanation with its remedy."""
+
+    SOLVED = "the efforts are optimal for the model"
+    RELAXED = "the limits contradict each other; those named in `relaxed` were dropped, effort limits never are"
+    HELD = "the target is not a number; the last efforts are held"
+    FAILED = "the model cannot be made here; the last efforts are held"
+    NOT_CONVERGED = "the iteration limit was reached; raise max_iterations or move the target in smaller parts"
+
+    @property
+    def ok(self) -> bool:
+        """Whether a decision was made."""
+        return self in (InverseStatus.SOLVED, InverseStatus.RELAXED)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The QP of one decision in scaled variables, and how to read its answer: efforts = scale * y + 0."""
+
+    problem: QuadraticProgram
+    scale: Array
+    actuators: NDArray[np.intp]
+    effectors: NDArray[np.intp]
+    limit_names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class InverseStep:
+    """What a step of the inverse did.
+
+    efforts per actuator in its unit; error: effector minus target per effector, as the model predicts it; active: limits
+    that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the scaled W_ea; solution: the
+    QP's, with its residuals; times: seconds per stage.
+    """
+
+    status: InverseStatus
+    state: State
+    efforts: Mapping[str, Array]
+    error: Mapping[str, Array]
+    active: tuple[str, ...] = ()
+    relaxed: tuple[str, ...] = ()
+    rank: int = 0
+    condition: float = float("nan")
+    iterations: int = 1
+    solution: QuadraticSolution | None = None
+    times: Mapping[str, float] = field(default_factory=dict)
+    cause: PliantError | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether a decision was made."""
+        return self.status.ok
+
+    @property
+    def distance(self) -> float:
+        """Norm of the error of all effector rows."""
+        return float(np.sqrt(sum(float(e @ e) for e in self.error.values())))
+
+    def require(self) -> InverseStep:
+        """Itself if ok; raises otherwise."""
+        if self.ok:
+            return self
+        if self.cause is not None:
+            raise self.cause
+        raise NotConvergedError(f"inverse: {self.status.name.lower()}", remedy=self.status.value, result=self)
+
+
+class Inverse:
+    """The inverse controller of a robot with actuators and effectors."""
+
+    def __init__(
+        self, robot: Robot, *, energy: float = 1e-8, tangent: Tangent = "exact", step: float | None = None
+    ) -> None:
+        """energy: weight of the actuators' work relative to the tracking error; step: time step [s] of dynamic stepping, None
+        for quasi-static; tangent: as in `Robot.linearize`."""
+        self.robot = robot
+        self.actuators, self.effectors = robot.named(Role.ACTUATOR), robot.named(Role.EFFECTOR)
+        if not self.actuators or not self.effectors:
+            missing = "actuator" if not self.actuators else "effector"
+            raise InputError(
+                f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
+            )
+        if not (np.isfinite(energy) and energy > 0):
+            raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
+        self.energy, self.tangent, self.h = energy, tangent, step
+        self._warm: NDArray[np.intp] | None = None
+
+    def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
+        """One decision and the state that follows from it (real time): linearize, condense, decide, update.
+
+        targets: one per effector, in its unit and shape. interval [s]: since the last decision, for rate limits (default: the
+        time step; without one, rates do not limit).
+        """
+        try:
+            goal = self._goal(targets)
+        except _NotANumber:
+            return self._held(state, InverseStatus.HELD, None)
+        try:
+            model = self.robot.linearize(state, tangent=self.tangent, step=self.h)
+        except PliantError as error:
+            return self._held(state, InverseStatus.FAILED, error)
+        return self._decide(state, model, goal, self.h if interval is None else interval)
+
+    def build(
+        self, model: Condensed, target: Array, *, interval: float | None = None, drop: tuple[str, ...] = ()
+    ) -> Decision:
+        """The QP for targets of all effector rows [e]; `drop` leaves out kinds of limits (see `RELAXATION`)."""
+        a, e = model.rows(*self.actuators), model.rows(*self.effectors)
+        W_ea, W_aa = model.W[np.ix_(e, a)], model.W[np.ix_(a, a)]
+        others = model.efforts.copy()
+        others[a] = 0.0
+        free = model.predicted(others)
+        S = np.concatenate([self.robot.weights[name] for name in self.effectors])
+        scale = 1.0 / np.sqrt(np.diag(W_aa))
+        J = S[:, None] * W_ea * scale
+        work = scale[:, None] * W_aa * scale
+        tracking = J.T @ J
+        epsilon = self.energy * max(float(np.linalg.norm(tracking)), 1e-300) / float(np.linalg.norm(work))
+        weight = 1.0 / max(float(np.linalg.norm(tracking)), 1e-300)
+        P = weight * (tracking + epsilon * work)
+        q = weight * (J.T @ (S * (free[e] - target)))
+        bounds = self._bounds(model, a, interval, drop)
+        rows = np.isfinite(bounds.displacement).any(axis=1)
+        A = (W_aa * scale)[rows] / np.sqrt(np.diag(W_aa))[rows, None]
+        limits = (bounds.displacement[rows] - free[a][rows, None]) / np.sqrt(np.diag(W_aa))[rows, None]
+        problem = QuadraticProgram(
+            P, q, bounds.effort[:, 0] / scale, bounds.effort[:, 1] / scale, A, limits[:, 0], limits[:, 1]
+        )
+        names = [f"{model.names[k]} effort" for k in a] + [f"{model.names[k]} displacement" for k in a[rows]]
+        return Decision(problem, scale, a, e, tuple(names))
+
+    def _bounds(self, model: Condensed, a: NDArray[np.intp], interval: float | None, drop: tuple[str, ...]) -> _Bounds:
+        limits = [self.robot.limits[name] for name in self.actuators]
+        effort = np.concatenate([limit.effort for limit in limits])
+        course = np.concatenate([limit.displacement for limit in limits])
+        if "displacement" in drop:
+            course = np.tile([-np.inf, np.inf], (len(a), 1))
+        if interval is not None:
+            slew = interval * np.concatenate([limit.effort_rate for limit in limits])
+            if "effort rate" not in drop:
+                effort = _within_reach(effort, model.efforts[a], slew)
+            pace = interval * np.concatenate([limit.displacement_rate for limit in limits])
+            if "displacement rate" not in drop:
+                course = _within_reach(course, model.delta[a], pace)
+        return _Bounds(effort, course)
+
+    def _decide(self, state: State, model: Condensed, goal: Array, interval: float | None) -> InverseStep:
+        begin = time.perf_counter()
+        decision, solution, relaxed = self._solve(model, goal, interval)
+        if not solution.ok:
+            return self._held(state, InverseStatus.FAILED, None)
+        efforts = model.efforts.copy()
+        efforts[decision.actuators] = self._clipped(decision, solution)
+        decided = time.perf_counter()
+        after = self.robot.system.follow(state, model, efforts, step=self.h)
+        times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
+        predicted = model.predicted(efforts)
+        W_ea = model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
+        singular = np.linalg.svd(W_ea, compute_uv=False)
+        return InverseStep(
+            InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
+            after,
+            {name: efforts[model.slices[name]] for name in self.actuators},
+            self._errors(model, predicted, goal),
+            tuple(decision.limit_names[k] for k in solution.active()),
+            relaxed,
+            int((singular > 1e-6 * singular[0]).sum()),
+            float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf,
+            1,
+            solution,
+            times,
+        )
+
+    def _solve(
+        self, model: Condensed, goal: Array, interval: float | None
+    ) -> tuple[Decision, QuadraticSolution, tuple[str, ...]]:
+        """The QP's answer; where limits contradict, without those of RELAXATION, one kind after the other."""
+        for k in range(len(RELAXATION) + 1):
+            decision = self.build(model, goal, interval=interval, drop=RELAXATION[:k])
+            warm = (
+                self._warm
+                if self._warm is not None and self._warm.max(initial=-1) < len(decision.limit_names)
+                else None
+            )
+            solution = solve_qp(decision.problem, warm)
+            if not solution.ok and warm is not None:
+                solution = solve_qp(decision.problem)
+            if solution.ok:
+                self._warm = solution.active()
+                break
+        return decision, solution, RELAXATION[:k]
+
+    @staticmethod
+    def _clipped(decision: Decision, solution: QuadraticSolution) -> Array:
+        """Efforts in their units, rounded into their limits."""
+        problem = decision.problem
+        return np.asarray(np.clip(solution.x, problem.lower, problem.upper) * decision.scale)
+
+    def solve_pose(
+        self,
+        state: State | None = None,
+        *,
+        tolerance: float = 1e-9,
+        max_iterations: int = 60,
+        statics: Statics | None = None,
+        **targets: ArrayLike,
+    ) -> InverseStep:
+        """Efforts whose *nonlinear* equilibrium is at the targets, or closest to them within the limits (offline).
+
+        Decisions and equilibria alternate; an update that does not lower the error is halved. Ends when the efforts change
+        by less than `tolerance` of their size, or where no shorter update helps.
+        """
+        goal = self._goal(targets)
+        statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
+        current = self._equilibrium(statics, self.robot.rest() if state is None else state)
+        step = self._held(current, InverseStatus.NOT_CONVERGED, None)
+        for iteration in range(1, max_iterations + 1):
+            model = self.robot.linearize(current, tangent=self.tangent)
+            decision, solution, relaxed = self._solve(model, goal, None)
+            if not solution.ok:
+                return replace(step, status=InverseStatus.FAILED, iterations=iteration)
+            proposal = model.efforts.copy()
+            proposal[decision.actuators] = self._clipped(decision, solution)
+            merit = self._merit(decision, model.delta, goal)
+            change = proposal - model.efforts
+            size = np.abs(change[decision.actuators] / decision.scale).max()
+            whole = np.abs(proposal[decision.actuators] / decision.scale).max()
+            errors = self._errors(model, model.delta, goal)
+            step = InverseStep(
+                InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
+                current,
+                {name: model.efforts[model.slices[name]] for name in self.actuators},
+                errors,
+                tuple(decision.limit_names[k] for k in solution.active()),
+                relaxed,
+                iterations=iteration,
+                solution=solution,
+                times=model.times,
+            )
+            if size <= tolerance * max(whole, 1e-12):
+                return step
+            moved = self._shortened(statics, current, change, merit, decision, goal)
+            if moved is None:
+                return step
+            current = moved
+        return replace(step, status=InverseStatus.NOT_CONVERGED)
+
+    def _shortened(
+        self, statics: Statics, current: State, change: Array, merit: float, decision: Decision, goal: Array
+    ) -> State | None:
+        """The equilibrium after the longest part 1, 1/2, 1/4 ... of a change of efforts that lowers the error."""
+        length = 1.0
+        for _ in range(12):
+            try:
+                there = self._equilibrium(statics, current, current.efforts + length * change)
+            except PliantError:
+                there = None
+            if there is not None:
+                delta = self.robot.system.displacements(there.x)
+                if self._merit(decision, delta, goal) < merit * (1 - 1e-14):
+                    return there
+            length *= 0.5
+        return None
+
+    def _merit(self, decision: Decision, delta: Array, goal: Array) -> float:
+        """Squared, weighted tracking error."""
+        S = np.concatenate([self.robot.weights[name] for name in self.effectors])
+        error = S * (delta[decision.effectors] - goal)
+        return float(error @ error)
+
+    def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
+        """The equilibrium under given efforts, from a state next to it."""
+        efforts = state.efforts if efforts is None else efforts
+        for name in self.actuators:
+            self.robot.set_effort(name, efforts[self.robot.system.slices[name]])
+        return statics.solve(state).require().state
+
+    def _errors(self, model: Condensed, delta: Array, goal: Array) -> dict[str, Array]:
+        out, begin = {}, 0
+        for name in self.effectors:
+            rows = model.slices[name]
+            count = rows.stop - rows.start
+            out[name] = delta[rows] - goal[begin : begin + count]
+            begin += count
+        return out
+
+    def _goal(self, targets: Mapping[str, ArrayLike]) -> Array:
+        unknown = set(targets) - set(self.effectors)
+        if unknown:
+            raise InputError(
+                f"there is no effector {sorted(unknown)[0]!r}", remedy=f"choose among {', '.join(self.effectors)}"
+            )
+        parts = []
+        for name in self.effectors:
+            if name not in targets:
+                raise InputError(f"effector {name!r} has no target", remedy=f"give {name}=... ")
+            rows = len(self.robot.ports[name].row_names)
+            value = np.asarray(targets[name], dtype=float).reshape(-1)
+            if value.shape != (rows,):
+                raise InputError(f"target of {name!r} has {value.size} values", remedy=f"give {rows}")
+            parts.append(value)
+        goal = np.concatenate(parts)
+        if not np.isfinite(goal).all():
+            raise _NotANumber("target", remedy="give finite numbers")
+        return goal
+
+    def _held(self, state: State, status: InverseStatus, cause: PliantError | None) -> InverseStep:
+        slices = self.robot.system.slices
+        efforts = {name: state.efforts[slices[name]] for name in self.actuators}
+        nothing = {name: np.full(len(self.robot.ports[name].row_names), np.nan) for name in self.effectors}
+        return InverseStep(status, state, efforts, nothing, cause=cause)
+
+
+RELAXATION = ("displacement rate", "effort rate", "displacement")
+"""Kinds of limits in the order in which they are dropped where they contradict; effort limits never are."""
+
+
+class _NotANumber(InputError):
+    """A target that is not finite."""
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    effort: Array
+    displacement: Array
+
+
+def _within_reach(limits: Array, now: Array, reach: Array) -> Array:
+    """Limits (low, high) cut to what can be reached from `now`; a limit already passed is approached, not jumped to."""
+    low = np.minimum(np.maximum(limits[:, 0], now - reach), np.maximum(now, limits[:, 0]))
+    low = np.minimum(low, now + reach)
+    high = np.maximum(np.minimum(limits[:, 1], now + reach), now - reach)
+    return np.stack([low, np.maximum(high, low)], axis=1)

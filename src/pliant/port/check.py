@@ -1,0 +1,62 @@
+"""A check for ports of one's own: slope and curvature by finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.body import Body
+from pliant.errors import PliantError
+from pliant.port.port import Array, Attachment, Port
+
+
+class PortError(PliantError):
+    """A port's slope or curvature is not the derivative of its displacement."""
+
+
+def check_port(port: Port, body: Body, *, size: float | None = None, seed: int = 0) -> None:
+    """Raise a PortError unless H = d delta / dx and the curvature is the derivative of H^T lambda, at a deformed state.
+
+    size: random displacements of the nodes [m], by default 2 % of the body's size. Both are compared along random directions
+    with central differences, to 1e-5.
+    """
+    attachment = Attachment(port, body, 0)
+    rng = np.random.default_rng(seed)
+    extent = float(np.ptp(body.rest, axis=0).max())
+    size = 0.02 * extent if size is None else size
+    x = body.rest + size * rng.uniform(-1, 1, body.rest.shape)
+    efforts = rng.uniform(0.5, 2.0, attachment.row_count)
+    h = 1e-6 * extent
+    for _ in range(3):
+        d = rng.normal(size=x.shape)
+        slope = (attachment.displacement(x + h * d) - attachment.displacement(x - h * d)) / (2 * h)
+        rows = np.einsum("rei,ei->r", attachment.slopes(x), d[attachment.entry_nodes])
+        _compare(port, "slope", "its displacement", slope, rows, 1e-5 * np.abs(rows).max())
+        pull = (_pull(attachment, x + h * d, efforts) - _pull(attachment, x - h * d, efforts)) / (2 * h)
+        curved = curvature_times(attachment, x, efforts, d)
+        allowed = 1e-5 * np.abs(curved).max() + 1e-7 * np.abs(_pull(attachment, x, efforts)).max() / size
+        _compare(port, "curvature", "its slope", pull, curved, float(allowed))
+
+
+def curvature_times(attachment: Attachment, x: Array, efforts: Array, d: Array) -> Array:
+    """sum lambda_i d2 delta_i d, [n, 3]: the blocks at (rows, cols) and their mirror images times a direction."""
+    out = np.zeros_like(d)
+    blocks = attachment.curvature(x, efforts)
+    np.add.at(out, attachment.rows, np.einsum("bij,bj->bi", blocks, d[attachment.cols]))
+    apart = attachment.rows != attachment.cols
+    np.add.at(out, attachment.cols[apart], np.einsum("bji,bj->bi", blocks[apart], d[attachment.rows[apart]]))
+    return out
+
+
+def _pull(attachment: Attachment, x: Array, efforts: Array) -> Array:
+    out = np.zeros_like(x)
+    np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", efforts, attachment.slopes(x)))
+    return out
+
+
+def _compare(port: Port, what: str, of: str, expected: Array, given: Array, allowed: float) -> None:
+    error = float(np.abs(expected - given).max())
+    if not error <= allowed:
+        raise PortError(
+            f"the {what} of {type(port).__name__} differs from finite differences of {of} by {error:.3g}, not {allowed:.3g}",
+            remedy=f"derive {what}() again; it must return d{'2' if what == 'curvature' else ''} delta by the points p",
+        )

@@ -1,0 +1,227 @@
+"""The inverse model: targets reached, limits kept, least work, the closest point, bad targets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant import Cable, Cavity, Corotational, Force, Inverse, NeoHookean, Point, Robot, Statics, TetBody, make, solids
+from pliant.control import InverseStatus
+from pliant.errors import InputError
+
+MESH = make.box((0.1, 0.016, 0.016), (10, 2, 2))
+TENDONS = {"up": (0.008, 0.014), "down": (0.008, 0.002), "left": (0.014, 0.008), "right": (0.002, 0.008)}
+
+
+def arm(names=("up", "down", "left", "right"), effort=(0, 20), axes="xyz", order=1, **limits):
+    """A silicone arm with tendons along it."""
+    body = TetBody(MESH, Corotational(E=300e3, nu=0.4), density=1100, order=order, fixed=MESH.where(x_below=0))
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    for name in names:
+        y, z = TENDONS[name]
+        points = [(x, y, z) for x in np.linspace(0.005, 0.095, 5)]
+        robot.actuate(name, Cable(points, pull=(-0.02, y, z)), effort=effort, **limits)
+    robot.effect("tip", Point(near=(0.1, 0.008, 0.008), axes=axes))
+    return robot
+
+
+def tip(robot, state):
+    return robot.displacement(state, "tip")
+
+
+def converged(robot):
+    return Statics(robot, tolerance=1e-11).solve().require().state
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_reachable_poses_are_found_again(order):
+    """Tips made by forward runs at hidden tensions are reached to 1e-8 m, and the tensions found where they are unique."""
+    robot = arm(names=("up", "left"), axes="yz", order=order)
+    inverse = Inverse(robot)
+    for tensions in ((1.0, 0.5), (0.3, 1.5)):
+        robot.set_effort("up", tensions[0])
+        robot.set_effort("left", tensions[1])
+        target = tip(robot, converged(robot))
+        robot.set_effort("up", 0.0)
+        robot.set_effort("left", 0.0)
+        step = inverse.solve_pose(tip=target).require()
+        assert step.distance < 1e-8
+        assert [float(step.efforts["up"][0]), float(step.efforts["left"][0])] == pytest.approx(tensions, rel=1e-4)
+        assert not step.active
+
+
+def test_real_time_steps_follow_a_slow_circle():
+    """One linearization per step at 0.5 mm per step stays within 0.1 mm of the nonlinear equilibrium, within limits."""
+    robot = arm(effort=(0, 4))
+    inverse, state = Inverse(robot), converged(robot)
+    home = tip(robot, state)
+    for k in range(1, 101):
+        angle = 2 * np.pi * k / 100
+        target = home + np.array([-0.0005, 0.008 * np.sin(angle), 0.008 * (1 - np.cos(angle))])
+        step = inverse.step(state, tip=target).require()
+        state = step.state
+        assert all(0 <= float(e[0]) <= 4 for e in step.efforts.values())
+        assert step.solution.dual < 1e-8
+    still = Statics(robot, tolerance=1e-10)
+    for name, effort in step.efforts.items():
+        robot.set_effort(name, effort)
+    assert np.linalg.norm(tip(robot, still.solve(state).require().state) - tip(robot, state)) < 1e-4
+
+
+def test_unreachable_targets_end_at_the_closest_point():
+    """A target out of reach: scipy's optimizer on the same nonlinear equilibria finds no closer tip, to 1e-6 m."""
+    from scipy.optimize import minimize
+
+    robot = arm(names=("up", "left"), effort=(0, 1.5))
+    target = np.array([0.12, 0.05, 0.06])
+    step = Inverse(robot).solve_pose(tip=target)
+    assert step.ok
+    assert step.active
+    start = step.state
+
+    def distance(tensions):
+        robot.set_effort("up", tensions[0])
+        robot.set_effort("left", tensions[1])
+        return float(np.linalg.norm(tip(robot, Statics(robot, tolerance=1e-11).solve(start).require().state) - target))
+
+    best = minimize(
+        distance, [1.0, 1.0], bounds=[(0, 1.5)] * 2, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10}
+    )
+    assert step.distance <= best.fun + 1e-6
+    assert step.distance == pytest.approx(distance([float(step.efforts[n][0]) for n in ("up", "left")]), abs=1e-9)
+
+
+def test_redundant_actuators_do_the_least_work():
+    """With four tendons for two directions, no other tensions with the same tip need less energy: opposite tendons do not
+    pull against each other, and the answer does not depend on where it started."""
+    robot = arm(axes="yz")
+    inverse = Inverse(robot)
+    target = tip(robot, converged(robot)) + np.array([0.004, 0.006])
+    steps = [inverse.solve_pose(tip=target).require()]
+    for name in TENDONS:
+        robot.set_effort(name, 0.7)
+    steps.append(inverse.solve_pose(converged(robot), tip=target).require())
+    for step in steps:
+        assert step.distance < 1e-7
+        assert min(float(step.efforts["up"][0]), float(step.efforts["down"][0])) < 1e-3
+        assert min(float(step.efforts["left"][0]), float(step.efforts["right"][0])) < 1e-3
+    for name in TENDONS:
+        assert steps[0].efforts[name] == pytest.approx(steps[1].efforts[name], abs=1e-4)
+
+
+def test_commands_do_not_jump_when_actuators_are_redundant():
+    """Along a smooth path the tensions change by little per step, also where tendons come and go."""
+    robot = arm(axes="yz")
+    inverse, state = Inverse(robot), converged(robot)
+    home, commands = tip(robot, state), []
+    for k in range(80):
+        angle = 2 * np.pi * k / 80
+        step = inverse.step(state, tip=home + 0.006 * np.array([np.cos(angle) - 1, np.sin(angle)])).require()
+        state = step.state
+        commands.append([float(e[0]) for e in step.efforts.values()])
+    changes = np.abs(np.diff(commands, axis=0)).max(axis=1)[2:]
+    assert changes.max() < 4 * np.median(changes)
+
+
+def test_courses_and_rates_are_kept():
+    """Displacement limits hold in the model's prediction, and rates bound every change, also towards a far target."""
+    robot = arm(names=("up", "left"), displacement=(-0.01, 0.004), effort_rate=2.0)
+    inverse, state = Inverse(robot), converged(robot)
+    last = np.zeros(2)
+    for _ in range(25):
+        step = inverse.step(state, interval=0.05, tip=(0.08, 0.06, 0.06)).require()
+        efforts = np.array([float(e[0]) for e in step.efforts.values()])
+        assert np.abs(efforts - last).max() <= 2.0 * 0.05 + 1e-9
+        taken_in = np.array([float(robot.displacement(step.state, name)[0]) for name in ("up", "left")])
+        assert taken_in.max() < 0.004 + 2e-4
+        last, state = efforts, step.state
+    assert any("displacement" in name for name in step.active)
+
+
+def test_contradicting_limits_are_relaxed_in_the_stated_order():
+    """A displacement range that no tension in range can reach: dropped, named, and the effort limits still hold."""
+    robot = arm(names=("up",), effort=(0, 0.5), displacement=(0.02, 0.03))
+    step = Inverse(robot).step(converged(robot), tip=(0.1, 0.008, 0.02))
+    assert step.status is InverseStatus.RELAXED
+    assert step.relaxed == ("displacement rate", "effort rate", "displacement")
+    assert 0 <= float(step.efforts["up"][0]) <= 0.5
+
+
+def test_imposed_and_decided_efforts_mix():
+    """A given load and tendons in one solve: the tendon makes up for the load."""
+    robot = arm(names=("up", "down"), axes="z")
+    robot.impose("load", Force((0.1, 0.008, 0.008), direction=(0, 0, -1)), effort=0.0)
+    inverse = Inverse(robot)
+    target = tip(robot, converged(robot)) + 0.003
+    without = inverse.solve_pose(tip=target).require()
+    robot.set_effort("load", 0.05)
+    loaded = inverse.solve_pose(tip=target).require()
+    assert loaded.distance < 1e-8
+    assert float(loaded.efforts["up"][0]) > float(without.efforts["up"][0]) + 0.1
+
+
+def test_pressure_is_recovered():
+    """A pneumatic finger: hidden pressures are found from the tip, to 0.1 %."""
+    chamber = solids.box((0.06, 0.006, 0.005), at=(0.02, 0.005, 0.0085))
+    body = TetBody(MESH, NeoHookean(E=200e3, nu=0.4), fixed=MESH.where(x_below=0))
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    robot.actuate("air", Cavity(chamber), effort=(0, 60e3))
+    robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))
+    for pressure in (5e3, 25e3):
+        robot.set_effort("air", pressure)
+        target = tip(robot, converged(robot))
+        robot.set_effort("air", 0.0)
+        step = Inverse(robot).solve_pose(tip=target).require()
+        assert float(step.efforts["air"][0]) == pytest.approx(pressure, rel=1e-3)
+        assert step.distance < 1e-5
+
+
+def test_dynamic_steps_arrive_at_the_static_answer():
+    """Stepping with time steps of 5 and 20 ms and damping ends at the tensions of the static inverse."""
+    ends = []
+    for h in (0.005, 0.02):
+        body = TetBody(MESH, Corotational(E=300e3, nu=0.4), fixed=MESH.where(x_below=0), damping=(20.0, 0.02))
+        robot = Robot(body)
+        for name in ("up", "left"):
+            y, z = TENDONS[name]
+            robot.actuate(name, Cable([(0.05, y, z), (0.095, y, z)], pull=(-0.02, y, z)), effort=(0, 20))
+        robot.effect("tip", Point(near=(0.1, 0.008, 0.008), axes="yz"))
+        inverse, state = Inverse(robot, step=h, energy=1e-6), robot.rest()
+        for _ in range(round(0.8 / h)):
+            step = inverse.step(state, tip=(0.011, 0.012)).require()
+            state = step.state
+        static = Inverse(robot).solve_pose(tip=(0.011, 0.012)).require()
+        ends.append([float(step.efforts[n][0]) for n in ("up", "left")])
+        assert ends[-1] == pytest.approx([float(static.efforts[n][0]) for n in ("up", "left")], rel=2e-2)
+
+
+def test_a_target_that_is_no_number_holds_the_last_command():
+    """NaN and infinite targets are refused: state and efforts stay as they were."""
+    robot = arm()
+    inverse = Inverse(robot)
+    before = inverse.step(converged(robot), tip=(0.1, 0.01, 0.005)).require()
+    for bad in (np.nan, np.inf):
+        held = inverse.step(before.state, tip=(0.1, bad, 0.0))
+        assert held.status is InverseStatus.HELD
+        assert held.state is before.state
+        assert all(np.array_equal(held.efforts[name], before.efforts[name]) for name in TENDONS)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda r: Inverse(Robot(r.bodies[0])), "has no actuator"),
+        (lambda r: Inverse(r, energy=0.0), "energy is 0.0"),
+        (lambda r: Inverse(r).step(r.rest(), tp=(0, 0, 0)), "no effector 'tp'"),
+        (lambda r: Inverse(r).step(r.rest()), "'tip' has no target"),
+        (lambda r: Inverse(r).step(r.rest(), tip=(0, 0)), "has 2 values"),
+        (lambda r: r.actuate("x", Cable([(0, 0, 0), (0.1, 0, 0)]), effort=(3, 1)), "contradict: 3.0 > 1.0"),
+        (lambda r: r.actuate("x", Cable([(0, 0, 0), (0.1, 0, 0)]), effort_rate=0.0), "effort_rate of 'x'"),
+        (lambda r: r.effect("x", Point(near=(0, 0, 0)), weight=-1), "weight of 'x'"),
+        (lambda r: r.set_effort("tip", 1.0), "is a effector|is an effector"),
+    ],
+)
+def test_bad_input_is_named(action, message):
+    """Each mistake raises an InputError that names it, before anything runs."""
+    with pytest.raises(InputError, match=message):
+        action(arm())
