@@ -38,6 +38,8 @@ def test_a_typo_gets_the_choice():
         (("run", "cantilver"), "choose one of: cantilever"),
         (("bench", "fme"), "choose: fem"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
+        (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
+        (("run", "cantilever", "--out", __file__), "check the path"),
     ):
         done = pliant(*arguments)
         assert done.returncode == 2
@@ -61,6 +63,11 @@ def test_check_tells_the_discretization_error(tmp_path):
     done = pliant("check", tmp_path / "beam.vtk")
     assert done.returncode == 0, done.stderr
     assert "ten-node tets are softer by" in done.stdout
+
+
+def test_version():
+    """`pliant --version` prints it."""
+    assert pliant("--version").stdout.startswith("pliant 0.")
 
 
 def test_robots_and_doctor():

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from pliant.errors import PliantError
+from pliant.errors import FileError, PliantError
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Soft-robot simulation and real-time model-based control.",
@@ -16,6 +16,23 @@ app = typer.Typer(
 )  # fmt: skip
 
 JsonPath = Annotated[Optional[Path], typer.Option("--json", help="Write the figures to this file.")]  # noqa: UP045
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import pliant
+
+        print(f"pliant {pliant.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """Soft-robot simulation and real-time model-based control."""
 
 
 @app.command()
@@ -31,9 +48,10 @@ def run(
 
     if robot not in all_robots:
         raise InputError(f"there is no robot {robot!r}", remedy=f"choose one of: {', '.join(all_robots)}")
+    _require_writable(json)
+    out.mkdir(parents=True, exist_ok=True)
     exhibit = all_robots[robot]()
     print_figures(exhibit.figures, exhibit.title)
-    out.mkdir(parents=True, exist_ok=True)
     picture = out / f"{robot}.png"
     draw_bodies(exhibit.robot, exhibit.state, picture, title=exhibit.title)
     print(f"picture: {picture}")
@@ -128,6 +146,7 @@ def bench(
 
     if what != "fem":
         raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem")
+    _require_writable(json)
     figures = fem.measure(mesh, large=large)
     print_figures(figures, "finite elements, one thread, beside scipy's splu of the same matrix in the same run")
     if json is not None:
@@ -141,6 +160,20 @@ def main() -> None:
     except PliantError as error:
         print(f"pliant: {type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        print(
+            f"pliant: {error.strerror or error}: {error.filename or ''}; check the path and its rights", file=sys.stderr
+        )
+        sys.exit(2)
+
+
+def _require_writable(*files: Path | None) -> None:
+    """Refuse an output file whose folder does not exist before the work is done, not after."""
+    for file in files:
+        if file is not None and not file.absolute().parent.is_dir():
+            raise FileError(
+                f"there is no folder {file.absolute().parent}", remedy="make it first, or give another path"
+            )
 
 
 if __name__ == "__main__":

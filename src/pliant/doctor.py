@@ -51,7 +51,7 @@ def vector_units() -> str:
 
 
 def realtime_rights() -> str:
-    """Whether this user may run threads with SCHED_FIFO, and lock memory."""
+    """Whether this user may run threads with SCHED_FIFO."""
     if not hasattr(os, "sched_setscheduler"):
         return f"not available on {sys.platform}"
     import resource
@@ -62,7 +62,7 @@ def realtime_rights() -> str:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         os.sched_setscheduler(0, *before)
         return "granted (SCHED_FIFO)"
-    except PermissionError:
+    except OSError:
         return f"refused (limit {limit}); allow it with 'ulimit -r' or limits.conf, entry rtprio"
 
 

@@ -135,6 +135,24 @@ def test_middle_nodes_are_held_as_both_ends_are():
     assert np.abs(one.rest[one.supports.rigid["tip"]][:, 0] - 0.06).max() < 1e-12
 
 
+@pytest.mark.parametrize("other", ["fixed", "rigid"])
+def test_symmetry_planes_do_not_leak_at_order_2(other):
+    """Where a symmetry plane meets a fixed or rigid face, the middles of its edges stay in the plane like all the others."""
+    from pliant import Robot, Statics
+
+    face = MESH.where(x_below=0) if other == "fixed" else MESH.where(x_above=0.06)
+    plane = np.setdiff1d(MESH.where(y_below=0), face)
+    held = {"fixed": face} if other == "fixed" else {"rigid": {"tip": face}, "fixed": MESH.where(x_below=0)}
+    if other == "rigid":
+        plane = np.setdiff1d(plane, held["fixed"])
+    one = TetBody(MESH, LAW, order=2, sliding=[(plane, (0, 1, 0))], **held)
+    x = Statics(Robot(one, gravity=(-90, 0, 0))).solve().require().state.x
+    on_plane = np.flatnonzero(np.abs(one.rest[:, 1]) < 1e-12)
+    inner = np.setdiff1d(on_plane, one.supports.rigid["tip"]) if other == "rigid" else on_plane
+    assert np.abs(x[inner, 1]).max() < 1e-12
+    assert np.abs(x - one.rest).max() > 1e-3
+
+
 def test_loose_parts_are_named():
     """Nothing fixed, and two parts of which one is loose: a SupportError that says so."""
     with pytest.raises(SupportError, match="nothing is fixed"):

@@ -174,6 +174,43 @@ def test_fields_of_a_uniform_stretch(order):
     assert fields.energy.sum() == pytest.approx(body.energy(body.rest @ F.T))
 
 
+@pytest.mark.parametrize("law", all_laws)
+def test_fields_with_patches_are_those_of_the_body(law, rng):
+    """With averaged dilation the elements' energies sum to the body's, and their stress balances the nodal forces."""
+    labels = (MESH.nodes[MESH.tets].mean(axis=1)[:, 0] > 0.03).astype(int)
+    mesh = MESH.labelled(labels)
+    body = TetBody(mesh, {0: law(E=1e5, nu=0.49), 1: law(E=3e5, nu=0.3)}, volume="patches")
+    x = body.rest + 5e-4 * rng.uniform(-1, 1, body.rest.shape)
+    fields = body.fields(x)
+    assert fields.energy.sum() == pytest.approx(body.energy(x), rel=1e-10)
+    plain = TetBody(mesh, {0: law(E=1e5, nu=0.49), 1: law(E=3e5, nu=0.3)})
+    assert fields.energy.sum() < 0.9 * plain.fields(x).energy.sum()
+
+
+def test_bodies_are_shared_between_threads(rng):
+    """Two threads that evaluate one body get what one alone gets."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    body = TetBody(make.box((0.06, 0.02, 0.03), (8, 4, 5)), NeoHookean(E=1e5, nu=0.4))
+    poses = [body.rest + 4e-4 * rng.uniform(-1, 1, body.rest.shape) for _ in range(2)]
+    expected = [body.force(x) for x in poses]
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(30):
+            for force, right in zip(pool.map(body.force, poses), expected, strict=True):
+                assert np.array_equal(force, right)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("kind", ["consistent", "lumped"])
+def test_free_fall_is_uniform(order, kind):
+    """Gravity accelerates every node alike, whatever the mass matrix: M 1 is what carries the weight."""
+    from pliant import Dynamics, Robot
+
+    robot = Robot(TetBody(MESH, Corotational(E=1e5, nu=0.3), order=order, mass=kind), gravity=(0, 0, -9.81))
+    state = Dynamics(robot, 0.01).step(robot.rest()).require().state
+    assert state.v == pytest.approx(np.broadcast_to([0, 0, -0.0981], state.v.shape), abs=1e-12)
+
+
 def test_inverted_elements_are_found():
     """Pushing one node through its neighbours inverts elements around it, which are named."""
     body = TetBody(MESH, Corotational(E=1e5, nu=0.3))
@@ -200,12 +237,26 @@ def test_inverted_elements_are_found():
         ({"sliding": [([0], (0, 0, 0))]}, "sliding normal"),
         ({"damping": (-1.0, 0.0)}, "damping is"),
         ({"threads": 0}, "threads is 0"),
+        ({"damping": 0.1}, "damping is 0.1"),
+        ({"fixed": np.ones(5, bool)}, "fixed mask has 5 entries"),
+        ({"rigid": {"tip": []}}, "rigid part 'tip' has 0 nodes"),
+        ({"rigid": {"tip": [0, 1]}}, "rigid part 'tip' has 2 nodes, all on one line"),
     ],
 )
 def test_bad_arguments_are_named(change, message):
     """Each unusable argument raises pliant's own error that names it."""
     with pytest.raises((InputError, MaterialError), match=message):
         TetBody(MESH, Corotational(E=1e5, nu=0.3), **change)
+
+
+def test_positions_of_another_shape_are_refused():
+    """Every question to a body checks the positions it is asked about."""
+    body = TetBody(MESH, Corotational(E=1e5, nu=0.3))
+    for question in (body.energy, body.force, body.fields, body.inverted_elements, body.stiffness):
+        with pytest.raises(InputError, match="positions have shape"):
+            question(body.rest[:-1])
+    with pytest.raises(InputError, match="tangent is 'exakt'"):
+        body.stiffness(body.rest, "exakt")
 
 
 def test_a_surface_is_not_a_body():

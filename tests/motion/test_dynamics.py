@@ -125,6 +125,13 @@ def test_simulation_of_equilibria():
     assert simulation.last.status is Status.CONVERGED
 
 
+def test_the_clock_is_that_of_the_motion():
+    """A motion with another time step than the simulation's is refused."""
+    robot = beam()
+    with pytest.raises(InputError, match="another time step"):
+        Simulation(robot, step=0.01, motion=Dynamics(robot, 0.001))
+
+
 def test_progress_is_shown_on_request(capsys):
     """progress=True draws a bar on stderr."""
     Simulation(beam(), step=0.01).run(0.02, progress=True)
@@ -144,6 +151,26 @@ def test_a_failed_step_leaves_the_last_good_state():
         result.require()
 
 
+@pytest.mark.parametrize("method", ["linearized", "newton"])
+def test_a_velocity_that_is_no_number_fails_the_step(method):
+    """NaN never gets into a state: the step fails, the old state is kept."""
+    robot = beam()
+    state = robot.rest()
+    state.v[5, 1] = np.nan
+    result = Dynamics(robot, 0.01, method=method).step(state)
+    assert result.status is Status.FAILED
+    assert result.state is state
+
+
+def test_an_inverted_free_body_is_not_told_to_use_dynamics():
+    """The cause of a failure in dynamics is the inversion, not a missing support."""
+    robot = Robot(TetBody(MESH, MooneyRivlin(E=2e5, nu=0.4)))
+    state = robot.rest()
+    state.x[:, 0] *= -1
+    result = Dynamics(robot, 0.01).step(state)
+    assert "inside out" in str(result.cause)
+
+
 @pytest.mark.parametrize(
     ("action", "message"),
     [
@@ -152,6 +179,11 @@ def test_a_failed_step_leaves_the_last_good_state():
         (lambda: Dynamics(beam(), 0.01, method="leapfrog"), "method is 'leapfrog'"),
         (lambda: Simulation(beam(), step=-1.0), "time step is -1.0"),
         (lambda: Simulation(beam(), step=0.1).run(1.0, record=["tp"]), "no port 'tp'"),
+        (lambda: Simulation(beam(), step=0.1).run(0.01), "a run of 0.01 s"),
+        (lambda: Simulation(beam(), step=0.1).run(float("nan")), "a run of nan s"),
+        (lambda: Simulation(beam(), step=0.1).run(0.1, record=["tip"])["tp"], "'tp' was not recorded"),
+        (lambda: Simulation(beam(), step=0.1, motion=Dynamics(beam(), 0.1)), "of another robot"),
+        (lambda: Dynamics(beam(), 0.1, method="newton", max_iterations=0), "max_iterations 0"),
     ],
 )
 def test_bad_arguments_are_named(action, message):

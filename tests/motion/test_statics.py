@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant import Corotational, Force, NeoHookean, Point, Robot, Statics, TetBody, make
+from pliant import Corotational, Force, MooneyRivlin, NeoHookean, Point, Robot, Statics, TetBody, make
 from pliant.errors import InputError, NotConvergedError
 from pliant.motion import Status
 
@@ -81,6 +81,16 @@ def test_buckling_falls_back_to_the_warped_tangent_and_is_counted():
     assert result.ok
     assert result.warped_iterations > 0
     assert abs(robot.displacement(result.state, "tip")[2] - 0.005) > 0.03
+
+
+def test_a_failed_load_step_returns_the_last_good_state():
+    """MooneyRivlin from an inverted start: FAILED, and the state is the one given, efforts included."""
+    robot = beam(law=MooneyRivlin(E=2e5, nu=0.4), tip=0.02)
+    state = robot.rest()
+    state.x[:, 0] *= -1
+    result = Statics(robot, load_steps=3).solve(state)
+    assert result.status is Status.FAILED
+    assert result.state is state
 
 
 def test_no_convergence_is_a_status_not_an_exception():

@@ -72,6 +72,84 @@ def test_condensed_step_predicts_the_dynamic_step():
     assert robot.displacement(after, "tip") == pytest.approx(predicted[3:], abs=1e-9)
 
 
+def test_a_stale_model_is_not_followed():
+    """After anything else was computed, or for another state or step, a condensed model is refused, not misused."""
+    from pliant import Dynamics
+
+    robot = loaded_robot()
+    state = Statics(robot).solve().require().state
+    model = robot.linearize(state)
+    good = robot.system.follow(state, model, model.efforts)
+    assert np.abs(good.x - state.x).max() < 1e-9
+    for other in (lambda: Dynamics(robot, 0.01).step(state), lambda: robot.linearize(state, step=0.01)):
+        model = robot.linearize(state)
+        other()
+        with pytest.raises(InputError, match="not the last thing"):
+            robot.system.follow(state, model, model.efforts)
+    model = robot.linearize(state)
+    with pytest.raises(InputError, match="not the last thing"):
+        robot.system.follow(good, model, model.efforts)
+    with pytest.raises(InputError, match="not the last thing"):
+        robot.system.follow(state, model, model.efforts, step=0.01)
+
+
+def test_states_of_another_robot_are_refused():
+    """A state made before a port was added, or of another order, is refused by everything that takes a state."""
+    from pliant import Dynamics, natural_modes
+
+    robot, other = loaded_robot(), loaded_robot(order=2)
+    old = robot.rest()
+    robot.sense("late", Point(near=(0.03, 0.01, 0.01)))
+    for state in (old, other.rest()):
+        for action in (
+            lambda s: robot.linearize(s),
+            lambda s: Statics(robot).solve(s),
+            lambda s: Statics(robot).step(s),
+            lambda s: Dynamics(robot, 0.01).step(s),
+            lambda s: robot.displacement(s, "tip"),
+            lambda s: robot.reactions(s),
+            lambda s: natural_modes(robot, 2, s),
+        ):
+            with pytest.raises(InputError, match="the state has"):
+                action(state)
+
+
+def test_a_refused_port_leaves_no_trace():
+    """After a bad effort, a point far outside or a wrong shape the same name can be used, and other ports are as before."""
+    robot = loaded_robot()
+    before = robot.efforts
+    for port, effort, message in (
+        (Point(near=(0, 0, 0)), float("nan"), "effort of 'new' is nan"),
+        (Point(near=(0, 0, 0)), [1.0, 2.0], "effort of 'new'"),
+        (Point(near=(1, 0, 0)), 0.0, "port 'new': "),
+    ):
+        with pytest.raises(InputError, match=message):
+            robot.impose("new", port, effort=effort)
+    assert np.array_equal(robot.efforts, before)
+    robot.impose("new", Point(near=(0, 0, 0)), effort=[0.1, 0.2, 0.3])
+    assert robot.efforts[-3:] == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_gravity_can_be_changed_but_not_by_accident():
+    """set_gravity takes effect; the attribute is read-only."""
+    robot = loaded_robot(efforts=(0.0, 0.0, 0.0))
+    hanging = robot.displacement(Statics(robot).solve().require().state, "tip")[2]
+    with pytest.raises((ValueError, AttributeError)):
+        robot.gravity[2] = 0.0
+    robot.set_gravity((0, 0, 0))
+    assert robot.displacement(Statics(robot).solve().require().state, "tip")[2] == pytest.approx(0.01)
+    assert hanging < 0.0095
+
+
+def test_nodes_of_each_body():
+    """Positions of one of two bodies, as its fields take them."""
+    far = TetBody(MESH.translated((0, 0.1, 0)), NeoHookean(E=1e5, nu=0.4), fixed=MESH.where(x_below=0))
+    robot = Robot(loaded_robot().bodies[0], far, gravity=(0, 0, -9.81))
+    state = Statics(robot).solve().require().state
+    assert np.abs(robot.nodes(state, 1)[:, 1].mean() - 0.11) < 1e-3
+    assert np.isfinite(far.fields(robot.nodes(state, 1)).stress).all()
+
+
 def test_states_survive_the_disk(tmp_path):
     """save and load give the same arrays, without pickle."""
     robot = loaded_robot(rigid=True)
@@ -80,9 +158,13 @@ def test_states_survive_the_disk(tmp_path):
     again = State.load(tmp_path / "state.npz")
     for a, b in ((state.x, again.x), (state.pose.rotations, again.pose.rotations), (state.efforts, again.efforts)):
         assert np.array_equal(a, b)
-    (tmp_path / "other.npz").write_bytes(b"nothing")
-    with pytest.raises(FileError, match="holds no robot state"):
-        State.load(tmp_path / "other.npz")
+    state.save(tmp_path / "plain")
+    assert np.array_equal(State.load(tmp_path / "plain").x, state.x)
+    whole = (tmp_path / "state.npz").read_bytes()
+    for content in (b"nothing", b"", whole[: len(whole) // 2]):
+        (tmp_path / "other.npz").write_bytes(content)
+        with pytest.raises(FileError, match="holds no robot state"):
+            State.load(tmp_path / "other.npz")
 
 
 def test_nothing_fixed_is_said():
@@ -125,6 +207,11 @@ def test_inverted_elements_are_said():
         (lambda r: r.impose("new", Point(near=(0, 0, 0)), effort=float("nan")), "effort of 'new' is nan"),
         (lambda r: r.set_effort("psh", 1.0), "no port 'psh'"),
         (lambda r: Robot(), "at least one body"),
+        (lambda r: r.set_effort("tip", 1.0), "is a sensor, which has no effort"),
+        (lambda r: r.displacement(r.rest(), "tpi"), "no port 'tpi'"),
+        (lambda r: r.linearize(r.rest()).rows("tpi"), "no port 'tpi'"),
+        (lambda r: r.linearize(r.rest(), tangent="exakt"), "tangent is 'exakt'"),
+        (lambda r: r.linearize(r.rest(), step=-0.1), "time step is -0.1"),
         (lambda r: Robot(r.bodies[0], gravity=(0, 1)), "gravity is"),
     ],
 )

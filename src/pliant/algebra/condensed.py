@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import InputError
+
 Array = NDArray[np.float64]
 
 
@@ -38,6 +40,9 @@ class Condensed:
 
     def rows(self, *ports: str) -> NDArray[np.intp]:
         """Row numbers of these ports, in this order."""
+        for port in ports:
+            if port not in self.slices:
+                raise InputError(f"there is no port {port!r}", remedy=f"choose among {', '.join(self.slices)}")
         return np.concatenate([np.arange(len(self.names))[self.slices[port]] for port in ports])
 
     def predicted(self, efforts: Array) -> Array:

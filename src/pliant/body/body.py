@@ -74,18 +74,35 @@ class Supports:
                 )
             owner[ids] = k
 
-    def extended(self, edges: Ids, first: int) -> Supports:
-        """The supports of a ten-node body: the middle of an edge (node first + e) is held as both its ends are."""
+    def extended(self, edges: Ids, first: int, rest: Array) -> Supports:
+        """The supports of a ten-node body: the middle of an edge (node first + e) is held as both its ends are.
+
+        It also slides on a plane when one end does and the other end, in the same plane, is held in another way (where a
+        symmetry plane meets a fixed face, a node can be in one of them only).
+        """
+        otherwise = np.zeros(first, bool)
+        for ids in (self.fixed, self.prescribed, *self.rigid.values()):
+            otherwise[ids] = True
 
         def with_middles(ids: Ids) -> Ids:
             held = np.zeros(first, bool)
             held[ids] = True
             return np.concatenate([ids, first + np.flatnonzero(held[edges].all(axis=1))])
 
+        def on_plane(ids: Ids, normal: Array) -> Ids:
+            slides = np.zeros(first, bool)
+            slides[ids] = True
+            a, b = edges.T
+            length = np.linalg.norm(rest[a] - rest[b], axis=1)
+            flat = np.abs((rest[a] - rest[b]) @ normal) < 1e-6 * length
+            both = slides[a] & slides[b]
+            one = flat & ((slides[a] & otherwise[b]) | (slides[b] & otherwise[a]))
+            return np.concatenate([ids, first + np.flatnonzero(both | one)])
+
         return Supports(
             with_middles(self.fixed),
             with_middles(self.prescribed),
-            tuple((with_middles(ids), normal) for ids, normal in self.sliding),
+            tuple((on_plane(ids, normal), normal) for ids, normal in self.sliding),
             {name: with_middles(ids) for name, ids in self.rigid.items()},
         )
 
@@ -145,6 +162,8 @@ class Body(ABC):
 
     def stiffness(self, x: ArrayLike, tangent: Tangent = "exact") -> csc_matrix:
         """Stiffness K [N/m], [3n, 3n], of all nodes: df/dx, or R K0 R^T with tangent="warped"."""
+        if tangent not in ("exact", "warped"):
+            raise InputError(f"tangent is {tangent!r}", remedy="choose 'exact' or 'warped'")
         position = self._positions(x)
         blocks = np.zeros((len(self.rows), 3, 3))
         factors = {"exact": 1.0} if tangent == "exact" else {"warped": 1.0}
@@ -175,6 +194,8 @@ def _indices(ids: ArrayLike | None, node_count: int, name: str) -> Ids:
         return np.empty(0, np.int64)
     array = np.asarray(ids)
     if array.dtype == bool:
+        if len(array) != node_count:
+            raise InputError(f"{name} mask has {len(array)} entries", remedy=f"the body has {node_count} nodes")
         array = np.flatnonzero(array)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InputError(f"{name} nodes have type {array.dtype}", remedy="give node indices, as mesh.where(...) does")

@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 class DiscretizationError:
     """Compliance of ten-node over four-node tets on the same mesh, under its own weight along x, y and z, [3].
 
-    1 means that four-node tets are as good as ten-node ones here; 1.5 that they are a third too stiff. For a body of ten-node
-    tets it tells what order 2 has won.
+    1 means that four-node tets are as good as ten-node ones here; 1.5 that they give only two thirds of the deflection. For
+    a body of ten-node tets it tells what order 2 has won.
     """
 
     softening: Array

@@ -40,9 +40,17 @@ def tet_fields(body: TetBody, x: Array) -> Fields:
     stress, energy = np.empty_like(F), np.zeros(F.shape[:2])
     mesh_order = np.argsort(body.tet_ids)
     number = body.law_numbers[mesh_order]
+    theta, shared, slope = np.empty(len(F)), np.empty(len(F)), np.empty((len(F), 3, 3))
     for k, law in enumerate(body.laws):
         own = number == k
         stress[own], energy[own] = law.stress(F[own]), law.energy(F[own])
+        if body.volume == "patches":
+            theta[own], slope[own] = (value[:, 0] for value in law.dilation(F[own]))
+            shared[own] = max(law.parameters()[0], 0.0)
+    if body.volume == "patches":
+        mean = body.patch_dilations(theta)
+        stress[:, 0] += (shared * (mean - theta))[:, None, None] * slope
+        energy[:, 0] += 0.5 * shared * (mean**2 - theta**2)
     cauchy = np.einsum("eqij,eqkj->eqik", stress, F) / np.linalg.det(F)[..., None, None]
     volumes = body.volumes[mesh_order]
     weights = volumes[:, None] * body.element.weights

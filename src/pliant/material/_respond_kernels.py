@@ -125,3 +125,19 @@ def respond_many(law, parameters, gradients, energy, stress, stiffness):
                 stress[begin + l, t] = work[(P + t) * LANES + l]
             for t in range(81):
                 stiffness[begin + l, t] = work[(C + t) * LANES + l]
+
+
+@kernel
+def dilate_many(law, gradients, theta, slope):
+    """The dilation of one law at many gradients [m, 9]; fills theta [m] and slope [m, 9]."""
+    work = np.empty(ROWS * LANES)
+    for begin in range(0, gradients.shape[0], LANES):
+        count = min(LANES, gradients.shape[0] - begin)
+        for l in range(count):
+            for t in range(9):
+                work[(F + t) * LANES + l] = gradients[begin + l, t]
+        dilate(law, work, count)
+        for l in range(count):
+            theta[begin + l] = work[THETA * LANES + l]
+            for t in range(9):
+                slope[begin + l, t] = work[(SLOPE + t) * LANES + l]

@@ -73,6 +73,16 @@ class Law(ABC):
         """Stiffness C_ijkl = dP_ij/dF_kl [Pa], shape [..., 3, 3, 3, 3]."""
         return self._response(F)[2]
 
+    def dilation(self, F: ArrayLike) -> tuple[Array, Array]:
+        """The law's measure of dilation theta [...] and its slope dtheta/dF [..., 3, 3]; see `_respond_kernels.dilate`."""
+        from pliant.material._respond_kernels import dilate_many
+
+        flat = np.ascontiguousarray(F, dtype=float).reshape(-1, 9)
+        theta, slope = np.empty(len(flat)), np.empty((len(flat), 9))
+        dilate_many(self.code, flat, theta, slope)
+        batch = np.shape(F)[:-2]
+        return theta.reshape(batch), slope.reshape(*batch, 3, 3)
+
     def _response(self, F: ArrayLike) -> tuple[Array, Array, Array]:
         from pliant.material._respond_kernels import respond_many
 

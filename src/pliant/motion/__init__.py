@@ -6,7 +6,8 @@
     Simulation      a run for scripts: step, run, record, callbacks, progress
 
 A step never raises because of what happens inside it: it returns a result with a status, residuals, iterations and times
-per stage, and `result.require()` raises.
+per stage, and `result.require()` raises. What is wrong before it starts (a state of another robot, nothing that holds the
+robot in statics) raises at once.
 """
 
 from pliant.motion.dynamics import Dynamics

@@ -41,6 +41,8 @@ class Dynamics:
     ) -> None:
         if not (np.isfinite(step) and step > 0):
             raise InputError(f"the time step is {step} s", remedy="give a positive step, such as 0.01")
+        if max_iterations < 1 or not tolerance > 0:
+            raise InputError(f"tolerance {tolerance}, max_iterations {max_iterations}", remedy="both must be positive")
         if method not in ("linearized", "newton"):
             raise InputError(f"method is {method!r}", remedy="choose 'linearized' or 'newton'")
         self.robot = robot
@@ -56,6 +58,7 @@ class Dynamics:
         prescribed [k, 3]: positions [m] of the prescribed nodes at the end of the step (default: they stay).
         """
         assembly = self.robot.system.assembly
+        self.robot.system.require_fits(state)
         held = state.x[assembly.prescribed]
         target = held if prescribed is None else as_positions(prescribed, held.shape)
         times = Times()
@@ -71,7 +74,7 @@ class Dynamics:
             state.pose, state.efforts, tangent=self.tangent, step=h, times=times
         )
         if not report.ok:
-            cause = system.diagnosis(report, state.pose)
+            cause = system.diagnosis(report, state.pose, moving=True)
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=cause)
         efforts = self.robot.efforts
         force = system.port_force(state.pose, efforts - state.efforts) - gradient
@@ -82,6 +85,9 @@ class Dynamics:
             impulse -= system.force_of_prescribed(shift / h)
         pose = system.assembly.moved(state.pose, h * system.solve(impulse), target)
         times.mark("solve")
+        if not np.isfinite(pose.x).all():
+            cause = system.diagnosis(report, pose, moving=True)
+            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
         status = Status.STEPPED if definite else Status.WARPED
         after = self._arrived(replace(state, efforts=efforts), pose)
         return StepResult(status, after, residual, 1, times.seconds, (residual,))
@@ -95,7 +101,7 @@ class Dynamics:
         for iteration in range(1, self.max_iterations + 1):
             merit, force, report, definite = increment.linearize(pose, self.tangent, times)
             if not report.ok:
-                cause = system.diagnosis(report, pose)
+                cause = system.diagnosis(report, pose, moving=True)
                 return StepResult(Status.FAILED, state, np.nan, iteration, times.seconds, tuple(history), cause)
             warped += not definite
             history.append(system.residual(force))

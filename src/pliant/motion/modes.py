@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pliant.body.body import Tangent
 from pliant.errors import InputError
 from pliant.robot import Robot, State
+from pliant.robot.system import require_tangent
 
 Array = NDArray[np.float64]
 
@@ -32,6 +33,8 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
 
     state = robot.rest() if state is None else state
     system = robot.system
+    system.require_fits(state)
+    require_tangent(tangent)
     assembly = system.assembly
     size = 3 * assembly.coordinate_count
     if not 1 <= count < size - 1:

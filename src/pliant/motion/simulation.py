@@ -43,6 +43,8 @@ class Recording:
 
     def __getitem__(self, name: str) -> Array:
         """Displacements of a port, [steps, rows], in its unit."""
+        if name not in self._rows:
+            raise InputError(f"{name!r} was not recorded", remedy=f"choose among {', '.join(self.names) or 'nothing'}")
         return np.array(self._rows[name])
 
     def __len__(self) -> int:
@@ -76,13 +78,17 @@ class Simulation:
     """
 
     def __init__(self, robot: Robot, *, step: float, motion: Dynamics | Statics | None = None) -> None:
-        """step: time step [s]. motion: how to step; default: linearized backward Euler. With a `Statics`, every step is an
-        equilibrium and time only counts."""
+        """step: time step [s]. motion: how to step, of this robot and with this step; default: linearized backward Euler.
+        With a `Statics`, every step is an equilibrium and time only counts."""
         if not (np.isfinite(step) and step > 0):
             raise InputError(f"the time step is {step} s", remedy="give a positive step, such as 0.01")
         self.robot = robot
         self.h = float(step)
         self.motion = motion if motion is not None else Dynamics(robot, step)
+        if self.motion.robot is not robot or (isinstance(self.motion, Dynamics) and self.motion.h != self.h):
+            raise InputError(
+                "the motion is of another robot or has another time step", remedy="make it with the same ones"
+            )
         self.state: State = robot.rest()
         self.last: StepResult | None = None
 
@@ -109,6 +115,8 @@ class Simulation:
         callback: called after each step with the simulation; may change efforts; ends the run by returning True.
         progress: a bar on stderr; by default on a terminal only. A step that fails raises.
         """
+        if not (np.isfinite(seconds) and round(seconds / self.h) >= 1):
+            raise InputError(f"a run of {seconds} s", remedy=f"give at least one time step of {self.h} s")
         names = tuple(record)
         for name in names:
             if name not in self.robot.ports:

@@ -61,13 +61,19 @@ class Statics:
         self.line_search = line_search
 
     def solve(self, state: State | None = None, *, prescribed: ArrayLike | None = None) -> StepResult:
-        """The equilibrium for the robot's imposed efforts, from `state` (default: rest) on.
+        """The equilibrium for the robot's imposed efforts, from `state` on.
+
+        Without a state it starts at rest, and load steps bring on gravity and efforts from zero. From a given state they
+        bring on the change from its efforts to the robot's; gravity acts in full. A robot that nothing holds is refused
+        (SupportError) before anything is solved.
 
         prescribed [k, 3]: positions [m] of the prescribed nodes in the order of `robot.prescribed_rest` (default: as in
         `state`).
         """
         system = self.robot.system
         system.assembly.require_supported()
+        if state is not None:
+            system.require_fits(state)
         start = state if state is not None else self.robot.rest().at_rest()
         start_efforts = start.efforts if state is not None else np.zeros_like(start.efforts)
         goal = self.robot.efforts
@@ -87,6 +93,8 @@ class Statics:
                 iterations += result.iterations
                 warped += result.warped_iterations
                 history += result.history
+                if result.status is Status.FAILED:
+                    result = replace(result, state=current)
                 if not result.ok:
                     break
                 current = result.state
@@ -102,6 +110,7 @@ class Statics:
         The tangent is taken at the state with its own efforts, so that the step does what `robot.linearize(state)` says.
         """
         system, times = self.robot.system, Times()
+        system.require_fits(state)
         target = replace(state, efforts=self.robot.efforts, v=np.zeros_like(state.v))
         _, gradient, report, definite = system.linearize_safely(
             state.pose, state.efforts, tangent=self.tangent, times=times
@@ -113,6 +122,8 @@ class Statics:
         residual = system.residual(force)
         pose = system.assembly.moved(state.pose, system.solve(force))
         times.mark("solve")
+        if not np.isfinite(pose.x).all():
+            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=system.diagnosis(report, pose))
         status = Status.STEPPED if definite else Status.WARPED
         return StepResult(status, replace(target, pose=pose), residual, 1, times.seconds, (residual,))
 

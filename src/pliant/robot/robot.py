@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.body import Body
 from pliant.body.body import Tangent
-from pliant.errors import InputError
-from pliant.port import Port
+from pliant.errors import InputError, PliantError
+from pliant.port import Attachment, Port
 from pliant.robot.roles import Limits, Role
 from pliant.robot.state import State
 from pliant.robot.system import System
@@ -32,15 +32,14 @@ class Robot:
         if not bodies or not all(isinstance(body, Body) for body in bodies):
             raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
         self.bodies = bodies
-        self.gravity = np.asarray(gravity, dtype=float)
-        if self.gravity.shape != (3,) or not np.isfinite(self.gravity).all():
-            raise InputError(f"gravity is {gravity}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
+        self._first_nodes = np.concatenate([[0], np.cumsum([body.node_count for body in bodies])]).astype(int)
+        self._gravity = _acceleration(gravity)
         self.threads = threads
         self.ports: dict[str, Port] = {}
         self.roles: dict[str, Role] = {}
         self.limits: dict[str, Limits] = {}
         self.weights: dict[str, Array] = {}
-        self._hosts: dict[str, int] = {}
+        self._attachments: dict[str, Attachment] = {}
         self._efforts: dict[str, Array] = {}
 
     def actuate(
@@ -78,8 +77,10 @@ class Robot:
 
     def impose(self, name: str, port: Port, effort: ArrayLike, *, body: int = 0) -> None:
         """Add a port whose effort is given, one value per row in the port's unit (the forward problem)."""
+        _require_port(name, port)
+        value = _effort(name, port, effort)
         self._add(name, port, body, Role.IMPOSED)
-        self.set_effort(name, effort)
+        self._efforts[name] = value
 
     def sense(self, name: str, port: Port, *, body: int = 0) -> None:
         """Add a port that is only looked at: its effort is zero."""
@@ -96,13 +97,7 @@ class Robot:
                 f"{name!r} is a {self.roles[name].name.lower()}, which has no effort",
                 remedy="add it with impose or actuate",
             )
-        rows = len(self.ports[name].row_names)
-        value = np.broadcast_to(np.asarray(effort, dtype=float), (rows,)).copy()
-        if not np.isfinite(value).all():
-            raise InputError(
-                f"effort of {name!r} is {effort}", remedy=f"give finite values [{self.ports[name].effort_unit}]"
-            )
-        self._efforts[name] = value
+        self._efforts[name] = _effort(name, self.ports[name], effort)
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
@@ -116,14 +111,32 @@ class Robot:
             raise InputError(
                 f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
             )
-        self.ports[name], self.roles[name], self._hosts[name] = port, role, body
+        try:
+            attachment = Attachment(port, self.bodies[body], int(self._first_nodes[body]))
+        except PliantError as error:
+            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
+        self.ports[name], self.roles[name], self._attachments[name] = port, role, attachment
         self._efforts[name] = np.zeros(len(port.row_names))
+        self.__dict__.pop("system", None)
+
+    def __repr__(self) -> str:
+        ports = ", ".join(f"{name}: {role.name.lower()}" for name, role in self.roles.items())
+        return f"Robot({', '.join(map(repr, self.bodies))}; {ports or 'no ports'})"
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration [m/s^2], [3], read-only; `set_gravity` changes it."""
+        return self._gravity
+
+    def set_gravity(self, gravity: ArrayLike) -> None:
+        """Change gravity [m/s^2], [3]; motions take it over from their next step on."""
+        self._gravity = _acceleration(gravity)
         self.__dict__.pop("system", None)
 
     @cached_property
     def system(self) -> System:
         """The robot's equations, built at first use."""
-        return System(self.bodies, self.gravity, self.ports, self._hosts, threads=self.threads)
+        return System(self.bodies, self.gravity, self._attachments, threads=self.threads)
 
     @property
     def efforts(self) -> Array:
@@ -136,8 +149,18 @@ class Robot:
         return State(pose, np.zeros_like(pose.x), self.efforts)
 
     def displacement(self, state: State, name: str) -> Array:
-        """delta of one port at this state, [rows]."""
-        return self.system.attachments[name].displacement(state.x)
+        """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ..."""
+        if name not in self.ports:
+            raise InputError(
+                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+        self.system.require_fits(state)
+        return self._attachments[name].displacement(state.x)
+
+    def nodes(self, state: State, body: int = 0) -> Array:
+        """Node positions [m] of one body, [n, 3], as `body.fields(...)` and `body.energy(...)` take them."""
+        self.system.require_fits(state)
+        return state.x[self._first_nodes[body] : self._first_nodes[body + 1]]
 
     @property
     def prescribed_rest(self) -> Array:
@@ -151,6 +174,7 @@ class Robot:
 
         Sliding nodes feel the force along their normals.
         """
+        self.system.require_fits(state)
         _, gradient = self.system.evaluate(state.pose, state.efforts)
         return self.system.support_force(gradient)
 
@@ -162,3 +186,20 @@ class Robot:
 def _require_port(name: str, port: object) -> None:
     if not isinstance(port, Port):
         raise InputError(f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force")
+
+
+def _acceleration(gravity: ArrayLike) -> Array:
+    value = np.array(gravity, dtype=float)
+    if value.shape != (3,) or not np.isfinite(value).all():
+        raise InputError(f"gravity is {gravity}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
+    value.setflags(write=False)
+    return value
+
+
+def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
+    """One finite effort per row of a port."""
+    rows = len(port.row_names)
+    value = np.asarray(effort, dtype=float)
+    if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
+        raise InputError(f"effort of {name!r} is {effort}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
+    return np.array(np.broadcast_to(value, (rows,)))

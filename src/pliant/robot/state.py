@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,11 @@ class State:
     efforts: Array
     time: float = 0.0
 
+    def __repr__(self) -> str:
+        return (
+            f"State(time={self.time:.6g} s, {len(self.x)} nodes, efforts={np.array2string(self.efforts, precision=4)})"
+        )
+
     @property
     def x(self) -> Array:
         """Node positions [m], [n, 3]."""
@@ -33,10 +40,10 @@ class State:
         return replace(self, v=np.zeros_like(self.v))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write to an .npz file (plain arrays, no pickle)."""
+        """Write to an .npz file (plain arrays, no pickle); the suffix is added where it is missing."""
         pose = self.pose
         np.savez_compressed(
-            path,
+            _with_suffix(path),
             x=pose.x,
             centers=pose.centers,
             rotations=pose.rotations,
@@ -49,10 +56,15 @@ class State:
     def load(cls, path: str | PathLike[str]) -> State:
         """Read what `save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with _with_suffix(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 pose = Pose(data["x"], data["centers"], data["rotations"])
                 return cls(pose, data["v"], data["efforts"], float(data["time"]))
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, ValueError, EOFError, TypeError, BadZipFile) as error:
             raise FileError(
                 f"{path} holds no robot state ({error})", remedy="give a file written by state.save"
             ) from error
+
+
+def _with_suffix(path: str | PathLike[str]) -> Path:
+    file = Path(path)
+    return file if file.suffix == ".npz" else file.with_name(file.name + ".npz")

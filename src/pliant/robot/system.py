@@ -20,7 +20,7 @@ from pliant.body import Assembly, Body, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.errors import InputError, InvertedElementError, NotPositiveDefiniteError, PliantError
-from pliant.port import Attachment, Port
+from pliant.port import Attachment
 from pliant.robot._row_kernels import add_rows_times, add_rows_transposed, rows_on_coordinates
 from pliant.robot.state import State
 
@@ -44,22 +44,22 @@ class Times:
         self._last = now
 
 
+def require_tangent(tangent: str) -> None:
+    """Raise an InputError unless the tangent is one that there is."""
+    if tangent not in ("exact", "warped"):
+        raise InputError(f"tangent is {tangent!r}", remedy="choose 'exact' or 'warped'")
+
+
 class System:
-    """Assembled equations of bodies and ports, with the memory to do it again and again without allocation."""
+    """Assembled equations of bodies and ports, with the memory to do it again and again without allocation.
+
+    Not for two threads at the same time; make one robot per thread (bodies may be shared).
+    """
 
     def __init__(
-        self,
-        bodies: Sequence[Body],
-        gravity: Array,
-        ports: Mapping[str, Port],
-        hosts: Mapping[str, int],
-        *,
-        threads: int = 1,
+        self, bodies: Sequence[Body], gravity: Array, attachments: Mapping[str, Attachment], *, threads: int = 1
     ) -> None:
-        begin = np.concatenate([[0], np.cumsum([body.node_count for body in bodies])])
-        self.attachments = {
-            name: Attachment(port, bodies[hosts[name]], int(begin[hosts[name]])) for name, port in ports.items()
-        }
+        self.attachments = dict(attachments)
         self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
         self._name_rows()
         self.load = np.concatenate([body.load_masses for body in bodies])[:, None] * gravity
@@ -70,6 +70,8 @@ class System:
         self._cholesky: Cholesky | None = None
         self._lay_out_rows()
         self._free_motion = np.zeros((self.assembly.coordinate_count, 3))
+        self._factorizations = 0
+        self._condensed_at: tuple[int, Pose | None, float | None] = (-1, None, None)
         self.sequence = 0
 
     @property
@@ -102,12 +104,24 @@ class System:
         self._indptr = np.zeros(len(per_row) + 1, np.int64)
         self._indices, self._data = np.zeros(size, np.int64), np.zeros(size)
 
+    def require_fits(self, state: State) -> None:
+        """Raise an InputError unless the state is one of this robot, as it is now."""
+        shapes = (state.x.shape, state.v.shape, state.efforts.shape, state.pose.centers.shape)
+        nodes = (self.assembly.node_count, 3)
+        if shapes != (nodes, nodes, (len(self.row_names),), (len(self.assembly.rigid_names), 3)):
+            raise InputError(
+                f"the state has {len(state.x)} nodes, {len(state.efforts)} port rows, {len(state.pose.centers)} rigid parts",
+                remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(self.assembly.rigid_names)}: make the "
+                "state with robot.rest() after all ports have been added",
+            )
+
     def displacements(self, x: Array) -> Array:
         """delta of all port rows, [m]."""
         return np.concatenate([np.empty(0), *(a.displacement(x) for a in self.attachments.values())])
 
     def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
         """The potential Pi [J] and its gradient on the nodes [n, 3] [N] (overwritten by the next call)."""
+        self.assembly.face(pose)
         self._gradient[:] = 0.0
         potential = self._add_bodies(pose, 0.0, 0.0, None, None)
         return potential + self._add_loads(pose, efforts, None), self._gradient
@@ -129,6 +143,9 @@ class System:
         and how the factorization went.
         """
         cholesky, times = self.cholesky, times or Times()
+        if step is not None and not (np.isfinite(step) and step > 0):
+            raise InputError(f"the time step is {step} s", remedy="give a positive step, or None for statics")
+        self._factorizations += 1
         scale = 1.0 if step is None else step * step
         exact, warped = exactness * scale, (1 - exactness) * scale
         self.values[: len(self.assembly.node_rows)] = 0.0
@@ -159,6 +176,7 @@ class System:
         """As `linearize`; where the exact tangent is not positive definite, one made so by mixing in the warped one: by
         halves with `patience` (Newton's iterations, which go on from there), wholly without (single steps). The flag
         tells: False after such a fall back."""
+        require_tangent(tangent)
         shares = (1.0, 0.75, 0.5, 0.0) if patience else (1.0, 0.0)
         for exactness in shares if tangent == "exact" else (0.0,):
             potential, gradient, report = self.linearize(
@@ -196,7 +214,7 @@ class System:
             if not own.any():
                 continue
             forces = np.einsum("r,rei->ei", own, attachment.slopes(pose.x))
-            np.subtract.at(self._gradient, attachment.entry_nodes, forces)
+            self._gradient[attachment.entry_nodes] -= forces
             self._largest_load = max(self._largest_load, float(np.abs(forces).max()))
             potential -= float(own @ attachment.displacement(pose.x))
             if curvature is not None and place.stop > place.start:
@@ -209,7 +227,7 @@ class System:
         for name, attachment in self.attachments.items():
             own = efforts[self.slices[name]]
             if own.any():
-                np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", own, attachment.slopes(pose.x)))
+                out[attachment.entry_nodes] += np.einsum("r,rei->ei", own, attachment.slopes(pose.x))
         return out
 
     def solve(self, force: Array) -> Array:
@@ -298,12 +316,13 @@ class System:
         Statics: W = H K^-1 H^T, delta_free = delta + H K^-1 (g - f). A step h of backward Euler, with
         A v+ = M v + h (g - f) + h H^T lambda: W = h^2 H A^-1 H^T, delta_free = delta + h H A^-1 (M v + h (g - f)).
         """
+        self.require_fits(state)
         self.cholesky  # noqa: B018 - analysed before the clock starts
         times = Times()
         pose, efforts = state.pose, state.efforts
         _, gradient, report, definite = self.linearize_safely(pose, efforts, tangent=tangent, step=step, times=times)
         if not report.ok:
-            raise self.diagnosis(report, pose)
+            raise self.diagnosis(report, pose, moving=step is not None)
         indptr, indices, data = self.rows(pose)
         delta = self.displacements(pose.x)
         times.mark("ports")
@@ -316,6 +335,7 @@ class System:
             W *= step * step
             moved = step * self.solve(self.momentum(state.v) - step * gradient)
         self._free_motion = moved
+        self._condensed_at = self._factorizations, pose, step
         after = delta.copy()
         add_rows_times(indptr, indices, data, moved.reshape(-1), after)
         times.mark("solve")
@@ -327,10 +347,16 @@ class System:
 
     def follow(self, state: State, model: Condensed, efforts: Array, *, step: float | None = None) -> State:
         """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed."""
-        if model.sequence != self.sequence:
+        at, pose_then, step_then = self._condensed_at
+        if (
+            model.sequence != self.sequence
+            or at != self._factorizations
+            or state.pose is not pose_then
+            or step != step_then
+        ):
             raise InputError(
-                f"model {model.sequence} is not the last one condensed ({self.sequence})",
-                remedy="linearize the state again",
+                "the model is not the last thing that was computed, at this state and with this step",
+                remedy="linearize the state again, right before",
             )
         change = np.zeros(3 * self.assembly.coordinate_count)
         add_rows_transposed(self._indptr, self._indices, self._data, efforts - model.efforts, change)
@@ -340,17 +366,13 @@ class System:
         v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
         return State(pose, v, efforts, state.time + (step or 0.0))
 
-    def diagnosis(self, report: Report, pose: Pose) -> PliantError:
-        """The likely cause of a failed factorization, as an error to raise."""
+    def diagnosis(self, report: Report, pose: Pose, *, moving: bool = False) -> PliantError:
+        """The likely cause of a failed factorization, as an error to raise; `moving`: in dynamics, which needs no support."""
         if not np.isfinite(pose.x).all():
             node = int(np.flatnonzero(~np.isfinite(pose.x).all(axis=1))[0])
             return NotPositiveDefiniteError(
                 f"node {node} is at {pose.x[node]}", remedy="look where the NaN came from", node=node
             )
-        try:
-            self.assembly.require_supported()
-        except PliantError as error:
-            return error
         for k, body in enumerate(self.assembly.bodies):
             inverted = body.inverted_elements(pose.x[self.assembly.begin[k] : self.assembly.begin[k + 1]])
             if len(inverted):
@@ -360,6 +382,11 @@ class System:
                     remedy="take smaller load steps, a finer mesh there, or NeoHookean, which survives inversion",
                     tets=inverted,
                 )
+        if not moving:
+            try:
+                self.assembly.require_supported()
+            except PliantError as error:
+                return error
         place = self.assembly.describe(report.index)
         return NotPositiveDefiniteError(
             f"the stiffness is not positive definite at {place}"

@@ -1,0 +1,178 @@
+"""Paths for targets: position as a function of time, at a given speed.
+
+>>> circle = Circle(center=(0.1, 0, 0), radius=0.01, speed=0.02)
+>>> round(circle.duration, 4)
+3.1416
+>>> len(list(circle.sampled(rate=50)))
+158
+"""
+
+from __future__ import annotations
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from os import PathLike
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import FileError, InputError
+
+Array = NDArray[np.float64]
+
+
+class Trajectory(ABC):
+    """A position [m], [3], for every time from 0 to `duration` [s]; before and after it stays at its ends."""
+
+    duration: float
+
+    @abstractmethod
+    def position(self, time: float) -> Array:
+        """Where the target is at `time` [s]."""
+
+    def sampled(self, rate: float) -> Iterator[Array]:
+        """Positions at `rate` [Hz], from the first to the one at the end."""
+        if not (np.isfinite(rate) and rate > 0):
+            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
+        steps = int(np.floor(self.duration * rate * (1 + 1e-12)))
+        for k in range(steps + 1):
+            yield self.position(k / rate)
+
+
+class Waypoints(Trajectory):
+    """Straight lines through points [k, 3] at constant speed [m/s], corners rounded by arcs of parabolas.
+
+    corner [m]: how far before and after a point its corner is rounded (at most half of either side); 0: sharp.
+    """
+
+    def __init__(self, points: ArrayLike, speed: float, *, corner: float = 0.0, closed: bool = False) -> None:
+        way = np.asarray(points, dtype=float)
+        if way.ndim != 2 or way.shape[1] != 3 or len(way) < 2 or not np.isfinite(way).all():
+            raise InputError(
+                f"waypoints have shape {way.shape}", remedy="give at least two finite points of three numbers"
+            )
+        if not (np.isfinite(speed) and speed > 0) or corner < 0:
+            raise InputError(f"speed {speed} m/s, corner {corner} m", remedy="give a positive speed and a corner >= 0")
+        way = np.concatenate([way, way[:1]]) if closed else way
+        if (np.linalg.norm(np.diff(way, axis=0), axis=1) == 0).any():
+            raise InputError("two waypoints in a row are equal", remedy="leave out repeated points")
+        self._line = _rounded(way, corner, closed) if corner else way
+        lengths = np.linalg.norm(np.diff(self._line, axis=0), axis=1)
+        self._arrival = np.concatenate([[0.0], np.cumsum(lengths)]) / speed
+        self.duration = float(self._arrival[-1])
+
+    def position(self, time: float) -> Array:
+        return np.array([np.interp(time, self._arrival, self._line[:, axis]) for axis in range(3)])
+
+
+class Line(Waypoints):
+    """From start to end at a speed [m/s]."""
+
+    def __init__(self, start: ArrayLike, end: ArrayLike, speed: float) -> None:
+        super().__init__(np.array([start, end], dtype=float), speed)
+
+
+class Square(Waypoints):
+    """A square of a given side [m] around a centre, in the plane with this normal, once round."""
+
+    def __init__(
+        self,
+        center: ArrayLike,
+        side: float,
+        speed: float,
+        *,
+        normal: ArrayLike = (0.0, 0.0, 1.0),
+        corner: float = 0.0,
+    ) -> None:
+        u, v = plane_axes(normal)
+        c = np.asarray(center, dtype=float)
+        corners = [c + side / 2 * (a * u + b * v) for a, b in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
+        super().__init__(corners, speed, corner=corner, closed=True)
+
+
+class Circle(Trajectory):
+    """A circle around a centre [m] in the plane with this normal, at a speed [m/s], `turns` times."""
+
+    def __init__(
+        self, center: ArrayLike, radius: float, speed: float, *, normal: ArrayLike = (0.0, 0.0, 1.0), turns: float = 1.0
+    ) -> None:
+        if not all(np.isfinite(value) and value > 0 for value in (radius, speed, turns)):
+            raise InputError(f"radius {radius}, speed {speed}, turns {turns}", remedy="all must be positive")
+        self._center, self._radius = np.asarray(center, dtype=float), float(radius)
+        self._u, self._v = plane_axes(normal)
+        self._rate = speed / radius
+        self.duration = float(2 * np.pi * turns / self._rate)
+
+    def position(self, time: float) -> Array:
+        angle = self._rate * min(max(time, 0.0), self.duration)
+        out: Array = self._center + self._radius * (np.cos(angle) * self._u + np.sin(angle) * self._v)
+        return out
+
+
+class Recorded(Trajectory):
+    """Positions at given times, straight between them."""
+
+    def __init__(self, times: ArrayLike, positions: ArrayLike) -> None:
+        self._times, self._positions = np.asarray(times, dtype=float), np.asarray(positions, dtype=float)
+        if self._positions.shape != (len(self._times), 3) or not (np.diff(self._times) > 0).all():
+            raise InputError(
+                f"{len(self._times)} times and positions of shape {self._positions.shape}",
+                remedy="give rising times and three coordinates for each",
+            )
+        self._times = self._times - self._times[0]
+        self.duration = float(self._times[-1])
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Recorded:
+        """From a CSV file with the columns time [s], x, y, z [m]; a first line of names is skipped."""
+        try:
+            with open(path, newline="") as file:
+                rows = [row for row in csv.reader(file) if row]
+            numbers = np.array(
+                [[float(cell) for cell in row[:4]] for row in (rows if _is_number(rows[0][0]) else rows[1:])]
+            )
+            return cls(numbers[:, 0], numbers[:, 1:4])
+        except (OSError, ValueError, IndexError) as error:
+            raise FileError(f"{path} holds no trajectory ({error})", remedy="give columns time, x, y, z") from error
+
+    def position(self, time: float) -> Array:
+        return np.array([np.interp(time, self._times, self._positions[:, axis]) for axis in range(3)])
+
+
+def plane_axes(normal: ArrayLike) -> tuple[Array, Array]:
+    """Two unit vectors that span the plane with this normal, right-handed; for z these are x and y."""
+    n = np.asarray(normal, dtype=float)
+    length = float(np.linalg.norm(n)) if n.shape == (3,) else 0.0
+    if not (np.isfinite(length) and length > 0):
+        raise InputError(f"normal is {normal}", remedy="give three numbers, not all zero")
+    n = n / length
+    start = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
+    u = start - (start @ n) * n
+    u /= np.linalg.norm(u)
+    return u, np.cross(n, u)
+
+
+def _rounded(way: Array, corner: float, closed: bool) -> Array:
+    """The polyline with parabolas in its corners, each of 16 pieces."""
+    count = len(way) - 1 if closed else len(way)
+    out = [] if closed else [way[0][None]]
+    for k in range(0 if closed else 1, count if closed else count - 1):
+        before, here, after = way[k - 1 if k else count - 1], way[k], way[k + 1]
+        reach = min(corner, np.linalg.norm(here - before) / 2, np.linalg.norm(after - here) / 2)
+        a = here + reach * (before - here) / np.linalg.norm(before - here)
+        b = here + reach * (after - here) / np.linalg.norm(after - here)
+        t = np.linspace(0, 1, 17)[:, None]
+        out.append((1 - t) ** 2 * a + 2 * t * (1 - t) * here + t**2 * b)
+    out.append(out[0][:1] if closed else way[-1][None])
+    line: Array = np.concatenate(out)
+    kept = np.concatenate([[True], np.linalg.norm(np.diff(line, axis=0), axis=1) > 1e-15])
+    return np.asarray(line[kept])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
