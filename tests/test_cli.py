@@ -35,8 +35,8 @@ def test_run_cantilever_prints_theory_beside_and_saves_a_picture(tmp_path):
 def test_a_typo_gets_the_choice():
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
-        (("run", "cantilver"), "choose one of: cantilever"),
-        (("bench", "fme"), "choose: fem"),
+        (("run", "cantilver"), "choose one of: cantilever, diamond"),
+        (("bench", "fme"), "choose: fem, inverse or qp"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "cantilever", "--out", __file__), "check the path"),

@@ -134,21 +134,27 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="What to measure: fem.")],
+    what: Annotated[str, typer.Argument(help="What to measure: fem, inverse or qp.")],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the mesh of 20,000 nodes.")] = True,
 ) -> None:
     """Measure speed, as milliseconds and as ratios within one run."""
-    from pliant.bench import fem
+    from pliant.bench import fem, inverse, qp
     from pliant.errors import InputError
     from pliant.view import print_figures, write_figures
 
-    if what != "fem":
-        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem")
     _require_writable(json)
-    figures = fem.measure(mesh, large=large)
-    print_figures(figures, "finite elements, one thread, beside scipy's splu of the same matrix in the same run")
+    if what == "fem":
+        figures = fem.measure(mesh, large=large)
+        title = "finite elements, one thread, beside scipy's splu of the same matrix in the same run"
+    elif what == "inverse":
+        figures, title = inverse.measure(mesh), "the inverse on the diamond robot, one thread"
+    elif what == "qp":
+        figures, title = qp.measure(), "decisions with bounds and courses"
+    else:
+        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse or qp")
+    print_figures(figures, title)
     if json is not None:
         write_figures(figures, json)
 

@@ -14,6 +14,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.compiled import kernel
+
 Array = NDArray[np.float64]
 
 _ACTIVE = 1
@@ -81,23 +83,21 @@ def solve_qp(problem: QuadraticProgram, guess: NDArray[np.intp] | None = None) -
 
     begin = time.perf_counter()
     n = len(problem.q)
-    A = np.ascontiguousarray(problem.A if len(problem.row_lower) else np.empty((0, n)))
-    low = np.concatenate([problem.lower, problem.row_lower])
-    high = np.concatenate([problem.upper, problem.row_upper])
-    crossed = low > high
-    if crossed.any():
+    A = problem.A if len(problem.row_lower) else np.empty((0, n))
+    low, high = np.concatenate([problem.lower, problem.row_lower]), np.concatenate([problem.upper, problem.row_upper])
+    if (low > high).any():
         return _without_answer(problem, QpStatus.INFEASIBLE, len(low), begin)
-    sense = np.zeros(len(low), np.intc)
-    if guess is not None:
-        sense[guess] = _ACTIVE
-    data = np.ascontiguousarray(problem.P), problem.q.copy(), A, np.minimum(high, 1e30), np.maximum(low, -1e30)
-    proximity = 1e-6 * float(np.abs(problem.P).max())
-    for prox, first_set in ((0.0, sense), (proximity, np.zeros_like(sense))):
-        x, _, flag, info = daqp.solve(*data, first_set.copy(), primal_tol=PRIMAL_TOLERANCE, eps_prox=prox)
+    data = np.ascontiguousarray(problem.P), problem.q.copy(), np.ascontiguousarray(A), high, low
+    for proximal in (False, True):
+        sense = np.zeros(len(low), np.intc)
+        if guess is not None and not proximal:
+            sense[guess] = _ACTIVE
+        prox = 1e-6 * float(np.abs(problem.P).max()) if proximal else 0.0
+        x, _, flag, info = daqp.solve(*data, sense, primal_tol=PRIMAL_TOLERANCE, eps_prox=prox)
         if flag == -1:
             return _without_answer(problem, QpStatus.INFEASIBLE, len(low), begin)
         x, y = np.array(x), np.array(info["lam"])
-        primal, dual, gap = audit(problem, x, y)
+        primal, dual, gap = _audit(problem.P, problem.q, A, low, high, x, y)
         # On a nearly singular P the direct method may cycle or miss a bound; proximal iterations do not.
         if flag == 1 and primal <= 10 * PRIMAL_TOLERANCE:
             seconds = time.perf_counter() - begin
@@ -107,17 +107,32 @@ def solve_qp(problem: QuadraticProgram, guess: NDArray[np.intp] | None = None) -
 
 def audit(problem: QuadraticProgram, x: Array, y: Array) -> tuple[float, float, float]:
     """Residuals of the optimality conditions at x with multipliers y: primal, dual, gap (see `QuadraticSolution`)."""
-    n = len(x)
-    rows = problem.A @ x if len(problem.row_lower) else np.empty(0)
-    value = np.concatenate([x, rows])
-    low = np.concatenate([problem.lower, problem.row_lower])
-    high = np.concatenate([problem.upper, problem.row_upper])
-    primal = float(np.maximum(np.maximum(low - value, value - high), 0.0).max(initial=0.0))
-    force = y[:n] + (problem.A.T @ y[n:] if len(rows) else 0.0)
-    dual = float(np.abs(problem.P @ x + problem.q + force).max(initial=0.0))
-    pushing = np.flatnonzero(y)
-    distance = np.where(y > 0, high - value, value - low)[pushing]
-    gap = float(np.abs(y[pushing] * distance).max(initial=0.0))
+    A = problem.A if len(problem.row_lower) else np.empty((0, len(x)))
+    low, high = np.concatenate([problem.lower, problem.row_lower]), np.concatenate([problem.upper, problem.row_upper])
+    primal, dual, gap = _audit(problem.P, problem.q, A, low, high, x, y)
+    return float(primal), float(dual), float(gap)
+
+
+@kernel
+def _audit(P, q, A, low, high, x, y):  # type: ignore[no-untyped-def]
+    n, m = A.shape[1], A.shape[0]
+    primal = dual = gap = 0.0
+    for k in range(n + m):
+        value = 0.0
+        if k < n:
+            value = x[k]
+            slope = q[k] + y[k]
+            for j in range(n):
+                slope += P[k, j] * x[j]
+            for j in range(m):
+                slope += A[j, k] * y[n + j]
+            dual = max(dual, abs(slope))
+        else:
+            for j in range(n):
+                value += A[k - n, j] * x[j]
+        primal = max(primal, low[k] - value, value - high[k])
+        if y[k] != 0.0:
+            gap = max(gap, abs(y[k] * (high[k] - value if y[k] > 0 else value - low[k])))
     return primal, dual, gap
 
 

@@ -1,6 +1,8 @@
 """Speed, as milliseconds and as ratios within one run. One file per subject.
 
-    fem   assembly, factorization, solves and condensation of tet bodies beside scipy's splu (and MKL Pardiso)
+    fem       assembly, factorization, solves and condensation of tet bodies beside scipy's splu (and MKL Pardiso)
+    inverse   the real-time step of the inverse on the diamond robot, and its errors
+    qp        the decision alone
 
 Everything that is compared runs interleaved, one after the other, again and again; the smallest time of each counts, because
 on a busy machine only interruptions make a repetition slower.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bench.clock import smallest_times
+from pliant.bench.splu import Splu
 from pliant.body import TetBody
 from pliant.material import Corotational
 from pliant.motion import Statics
@@ -64,7 +65,7 @@ def _measure_one(prefix: str, mesh: TetMesh, *, seconds: float) -> list[Figure]:
     system.linearize(state.pose, state.efforts)[2].require()
     matrix = assembly.pattern.to_csc(system.values)
     rows = {count: _some_rows(robot, count) for count in (12, 40, 80)}
-    reference = _Splu(matrix)
+    reference = Splu(matrix)
     pardiso = _Pardiso.of(matrix)
     body, gradient = robot.bodies[0], np.zeros_like(state.x)
     blocks = np.zeros((len(body.rows), 3, 3))
@@ -98,7 +99,7 @@ def _condense(cholesky: Any, indptr: Any, indices: Any, data: Any, out: Array) -
     return lambda: cholesky.compliance_into(indptr, indices, data, out)
 
 
-def _splu_condense(reference: _Splu, H: Any) -> Callable[[], object]:
+def _splu_condense(reference: Splu, H: Any) -> Callable[[], object]:
     dense = np.ascontiguousarray(H.T.toarray())
     return lambda: H @ reference.lu.solve(dense)
 
@@ -150,26 +151,13 @@ def _some_rows(robot: Robot, count: int) -> tuple[NDArray[np.int64], NDArray[np.
     return indptr, indices, data, csr_matrix((data, indices, indptr), shape=(count, size))
 
 
-def _check_answers(system: Any, reference: _Splu, H: Any, W: Array, b: Array) -> None:
+def _check_answers(system: Any, reference: Splu, H: Any, W: Array, b: Array) -> None:
     """A fast wrong answer is not an answer: both solvers must agree before any figure is reported."""
     expected = H @ reference.lu.solve(np.ascontiguousarray(H.T.toarray()))
     if np.abs(W - expected).max() > 1e-6 * np.abs(expected).max():
         raise ArithmeticError("the condensed compliance differs from splu's")
     if np.abs(system.cholesky.solve(b) - reference.lu.solve(b)).max() > 1e-6 * np.abs(b).max() * np.abs(expected).max():
         raise ArithmeticError("the solutions differ from splu's")
-
-
-class _Splu:
-    """scipy's SuperLU in its best setting for such matrices, ordering included, as it must be called for new values."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-        self.factor()
-
-    def factor(self) -> None:
-        from scipy.sparse.linalg import splu
-
-        self.lu = splu(self.matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 class _Pardiso:

@@ -69,6 +69,7 @@ class System:
         self._threads = threads
         self._cholesky: Cholesky | None = None
         self._lay_out_rows()
+        self._known_slopes: dict[str, Array] = {}
         self._free_motion = np.zeros((self.assembly.coordinate_count, 3))
         self._factorizations = 0
         self._condensed_at: tuple[int, Pose | None, float | None] = (-1, None, None)
@@ -122,6 +123,7 @@ class System:
     def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
         """The potential Pi [J] and its gradient on the nodes [n, 3] [N] (overwritten by the next call)."""
         self.assembly.face(pose)
+        self._known_slopes.clear()
         self._gradient[:] = 0.0
         potential = self._add_bodies(pose, 0.0, 0.0, None, None)
         return potential + self._add_loads(pose, efforts, None), self._gradient
@@ -146,6 +148,7 @@ class System:
         if step is not None and not (np.isfinite(step) and step > 0):
             raise InputError(f"the time step is {step} s", remedy="give a positive step, or None for statics")
         self._factorizations += 1
+        self._known_slopes.clear()
         scale = 1.0 if step is None else step * step
         exact, warped = exactness * scale, (1 - exactness) * scale
         self.values[: len(self.assembly.node_rows)] = 0.0
@@ -213,13 +216,19 @@ class System:
             own = efforts[self.slices[name]]
             if not own.any():
                 continue
-            forces = np.einsum("r,rei->ei", own, attachment.slopes(pose.x))
+            forces = np.tensordot(own, self._slopes(name, pose), 1)
             self._gradient[attachment.entry_nodes] -= forces
             self._largest_load = max(self._largest_load, float(np.abs(forces).max()))
             potential -= float(own @ attachment.displacement(pose.x))
             if curvature is not None and place.stop > place.start:
                 self.values[place] = -curvature * attachment.curvature(pose.x, own)
         return potential
+
+    def _slopes(self, name: str, pose: Pose) -> Array:
+        """H of one port on its nodes, computed once per linearization."""
+        if name not in self._known_slopes:
+            self._known_slopes[name] = self.attachments[name].slopes(pose.x)
+        return self._known_slopes[name]
 
     def port_force(self, pose: Pose, efforts: Array) -> Array:
         """H^T lambda on the nodes [n, 3] [N]."""
@@ -301,7 +310,7 @@ class System:
 
     def rows(self, pose: Pose) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
         """H on the free coordinates in compressed rows (indptr, indices, data); `face` the pose first."""
-        vectors = [a.slopes(pose.x).reshape(-1, 3) for a in self.attachments.values()]
+        vectors = [self._slopes(name, pose).reshape(-1, 3) for name in self.attachments]
         stacked = np.concatenate(vectors) if vectors else np.empty((0, 3))
         assembly = self.assembly
         rows_on_coordinates(

@@ -1,0 +1,74 @@
+"""The four-legged silicone robot of largilliere2015, pulled by four cables.
+
+A base in the middle, four legs that go out and up to a knee and back in to the top, E 150 kPa. A cable on each knee pulls it
+towards the middle; the top is the effector. (The cables' places are those of the robot's usual scene.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.body import TetBody
+from pliant.control.trajectory import Square
+from pliant.gallery.exhibit import Exhibit
+from pliant.gallery.tracking import track_converged, track_in_real_time
+from pliant.material import Corotational
+from pliant.motion import Statics
+from pliant.port import Cable, Point
+from pliant.robot import Robot, State
+from pliant.shape import SurfaceMesh, TetMesh, solids
+
+KNEE, KNEE_HEIGHT, TOP = 0.090, 0.045, 0.127
+"""Distance of the knees from the axis, their height, and the height of the top [m]."""
+SIDE, SPEED, RATE, RISE = 0.020, 0.010, 50.0, 0.012
+"""The square that the top follows: side [m], speed [m/s], decisions per second [Hz], height above where it hangs [m]."""
+
+
+def shape() -> TetMesh:
+    """The robot's own parametric mesh, about 1,600 nodes."""
+    parts = [
+        solids.box((0.030, 0.030, 0.020), at=(0, 0, 0), centered=True),
+        solids.box((0.028, 0.028, 0.018), at=(0, 0, 0.118), centered=True),
+    ]
+    for turn in range(4):
+        for a, b in (((0.004, 0.0), (0.085, 0.045)), ((0.085, 0.045), (0.006, 0.118))):
+            parts.append(_limb(a, b).rotated((0, 0, 1), turn * np.pi / 2))
+    return solids.union(*parts).filled(0.0077)
+
+
+def _limb(a: tuple[float, float], b: tuple[float, float], width: float = 0.016, height: float = 0.0135) -> SurfaceMesh:
+    """A straight piece of leg between two points (x, z) of the plane y = 0 [m]."""
+    run, rise = b[0] - a[0], b[1] - a[1]
+    box = solids.box((np.hypot(run, rise) + 0.9 * height, width, height), centered=True)
+    middle = ((a[0] + b[0]) / 2, 0.0, (a[1] + b[1]) / 2)
+    return box.rotated((0, 1, 0), -np.arctan2(rise, run)).translated(middle)
+
+
+def build(mesh: TetMesh | None = None, *, order: int = 1) -> Robot:
+    """The robot; `mesh`: another shape in the same place (knees at 90 mm, top above the origin), z upwards."""
+    mesh = shape() if mesh is None else mesh
+    center = (np.abs(mesh.nodes[:, :2]) < 0.0165).all(axis=1)
+    base = np.flatnonzero(center & (mesh.nodes[:, 2] < 0.004))
+    body = TetBody(mesh, Corotational(E=150e3, nu=0.45), density=1070.0, order=order, fixed=base)  # type: ignore[arg-type]
+    robot = Robot(body, gravity=(0.0, 0.0, -9.81))
+    for k, name in enumerate(("east", "north", "west", "south")):
+        c, s = np.cos(k * np.pi / 2), np.sin(k * np.pi / 2)
+        knee, pull = (KNEE * c, KNEE * s, KNEE_HEIGHT), (0.010 * c, 0.010 * s, 0.030)
+        robot.actuate(name, Cable([knee], pull=pull), effort=(0.0, 15.0), displacement=(-0.03, 0.05))
+    robot.effect("top", Point(near=(0.0, 0.0, TOP)))
+    return robot
+
+
+def path(robot: Robot, hanging: State) -> Square:
+    """A horizontal square above where the top hangs without tension, within reach of all four cables."""
+    return Square(robot.displacement(hanging, "top") + np.array([0.0, 0.0, RISE]), SIDE, SPEED)
+
+
+def run() -> Exhibit:
+    """The top follows a horizontal square of 20 mm: one decision at a time at 50 Hz, and converged at its corners and sides."""
+    robot = build()
+    state = Statics(robot).solve().require().state
+    square = path(robot, state)
+    end, live = track_in_real_time("diamond", robot, state, "top", square, RATE)
+    converged = track_converged("diamond", robot, state, "top", square, points=8)
+    return Exhibit("a four-legged robot follows a square", robot, end, (*live, *converged))
