@@ -46,7 +46,10 @@ class InverseStatus(Enum):
 
 @dataclass(frozen=True)
 class Decision:
-    """The QP of one decision in scaled variables, and how to read its answer: efforts = scale * y + 0."""
+    """The QP of one decision in scaled variables y, and how to read its answer: efforts = scale * y.
+
+    actuators, effectors: rows of the condensed model; limit_names: what each constraint of the QP is, bounds first.
+    """
 
     problem: QuadraticProgram
     scale: Array

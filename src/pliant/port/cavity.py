@@ -62,7 +62,7 @@ class Cavity(Port):
         points, patches = cut_to_size(self.points, self.triangles, 0.75 * body.mesh.mean_edge())
         if body.order == 2:
             points, patches = with_middles(points, patches)
-        fitted = object.__new__(Cavity)
+        fitted = object.__new__(type(self))
         fitted._set_wall(points, patches)
         return fitted
 
