@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError
+from pliant.port._cable_kernels import add_shortening_curvature, add_shortening_slope, polyline_length
 from pliant.port.port import Array, Port, as_points
 
 
@@ -31,7 +32,8 @@ class Cable(Port):
             raise InputError(
                 "a cable with one point and no pull point has no length", remedy="give pull= or more points"
             )
-        lengths = np.linalg.norm(self._segments(self.points), axis=1)
+        self._ahead = 0 if self.pull is None else 1
+        lengths = np.linalg.norm(np.diff(self._way(self.points), axis=0), axis=1)
         short = np.flatnonzero(lengths < 1e-9)
         if len(short):
             raise InputError(
@@ -43,39 +45,23 @@ class Cable(Port):
         k = np.arange(len(self.points))
         self.curved_pairs = np.concatenate([np.stack([k, k], axis=1), np.stack([k[1:], k[:-1]], axis=1)])
 
-    def _segments(self, p: Array) -> Array:
-        way = p if self.pull is None else np.concatenate([self.pull[None], p])
-        return np.diff(way, axis=0)
+    def _way(self, p: Array) -> Array:
+        return p if self.pull is None else np.concatenate([self.pull[None], p])
 
     def length(self, p: Array) -> float:
         """Length of the cable [m] with its points at p [k, 3]."""
-        return float(np.linalg.norm(self._segments(p), axis=1).sum())
+        return float(polyline_length(self._way(p)))
 
     def displacement(self, p: Array) -> Array:
         return np.array([self.rest_length - self.length(p)])
 
     def slope(self, p: Array) -> Array:
-        segments = self._segments(p)
-        directions = segments / np.linalg.norm(segments, axis=1)[:, None]
-        out = np.zeros_like(p)
-        if self.pull is None:
-            out[:-1] += directions
-            out[1:] -= directions
-        else:
-            out -= directions
-            out[:-1] += directions[1:]
-        return out[None]
+        out = np.zeros((1, len(p), 3))
+        add_shortening_slope(self._way(p), self._ahead, out[0])
+        return out
 
     def curvature(self, p: Array, efforts: Array) -> Array:
         """d2 delta = -(I - t t^T) / l on both ends of each segment, the opposite between them."""
-        segments = self._segments(p)
-        lengths = np.linalg.norm(segments, axis=1)
-        t = segments / lengths[:, None]
-        bend = -efforts[0] * (np.eye(3) - t[:, :, None] * t[:, None, :]) / lengths[:, None, None]
-        own = np.zeros((len(p), 3, 3))
-        between = bend if self.pull is None else bend[1:]
-        own[:-1] += between
-        own[1:] += between
-        if self.pull is not None:
-            own[0] += bend[0]
-        return np.concatenate([own, -between])
+        out = np.zeros((2 * len(p) - 1, 3, 3))
+        add_shortening_curvature(self._way(p), self._ahead, float(efforts[0]), out[: len(p)], out[len(p) :])
+        return out
