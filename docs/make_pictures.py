@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 def swinging_beam() -> None:
     """The silicone beam of the gallery, straight at first, falls under its own weight and swings."""
-    robot = cantilever.build(2, gravity=cantilever.GRAVITY)
+    robot = cantilever.build()
     simulation = Simulation(robot, step=0.01, motion=Dynamics(robot, 0.01, method="newton"))
     states: list[State] = [simulation.state]
     simulation.run(1.2, callback=lambda run: states.append(run.state))

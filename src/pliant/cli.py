@@ -38,25 +38,33 @@ def options(
 @app.command()
 def run(
     robot: Annotated[str, typer.Argument(help="A robot of the gallery; `pliant robots` lists them.")],
+    headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
+    trajectory: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What to follow: a name, or a CSV file with the columns time, x, y, z [s, m]."),
+    ] = None,
+    mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures.")] = Path("pliant-out"),
 ) -> None:
-    """Run a robot: print its figures beside their references and save a picture."""
-    from pliant.errors import InputError
-    from pliant.gallery import all_robots
+    """Run a robot: its figures beside their references, and a picture."""
+    from pliant.gallery import find
+    from pliant.motion import Statics
     from pliant.view import draw_bodies, print_figures, write_figures
 
-    if robot not in all_robots:
-        raise InputError(f"there is no robot {robot!r}", remedy=f"choose one of: {', '.join(all_robots)}")
+    exhibit = find(robot)
     _require_writable(json)
+    built = exhibit.built_from(mesh)
+    hanging = Statics(built).solve().require().state
+    paths = exhibit.chosen_paths(built, hanging, trajectory)
     out.mkdir(parents=True, exist_ok=True)
-    exhibit = all_robots[robot]()
-    print_figures(exhibit.figures, exhibit.title)
+    report = exhibit.report(built, hanging, paths)
+    print_figures(report.figures, exhibit.title)
     picture = out / f"{robot}.png"
-    draw_bodies(exhibit.robot, exhibit.state, picture, title=exhibit.title)
+    draw_bodies(built, report.state, picture, title=exhibit.title)
     print(f"picture: {picture}")
     if json is not None:
-        write_figures(exhibit.figures, json)
+        write_figures(report.figures, json)
 
 
 @app.command()
@@ -64,9 +72,8 @@ def robots() -> None:
     """List the robots of the gallery."""
     from pliant.gallery import all_robots
 
-    for name, make in all_robots.items():
-        module = sys.modules[make.__module__]
-        print(f"{name:<14}{(module.__doc__ or '').strip().splitlines()[0]}")
+    for name, exhibit in all_robots.items():
+        print(f"{name:<14}{exhibit.title}")
 
 
 @app.command()

@@ -27,16 +27,16 @@ def measure(mesh: Path | None = None) -> list[Figure]:
     if mesh is not None:
         shape = read(mesh, "mm")
         if isinstance(shape, TetMesh):
-            upright = shape.rotated((1, 0, 0), np.pi / 2).translated((0, 0, 0.035))
-            figures += _measure_one("inverse.own", diamond.build(upright))
+            figures += _measure_one("inverse.own", diamond.build(diamond.placed(shape)))
     return figures
 
 
 def _measure_one(prefix: str, robot: Robot) -> list[Figure]:
     hanging = Statics(robot).solve().require().state
-    path = diamond.path(robot, hanging)
-    _, live = track_in_real_time(prefix, robot, hanging, "top", path, diamond.RATE)
-    converged = track_converged(prefix, robot, hanging, "top", path, points=8)
+    paths = diamond.paths(robot, hanging)["square"]
+    path = paths["top"]
+    _, live = track_in_real_time(prefix, robot, hanging, paths, diamond.RATE)
+    converged = track_converged(prefix, robot, hanging, paths, points=8)
     errors = {figure.name: figure.value for figure in [*live, *converged]}
     inverse = Inverse(robot)
     state = inverse.step(hanging, top=path.position(0.0)).require().state

@@ -1,16 +1,23 @@
 """Robots to start from, one file each, and their registry.
 
 cantilever   a silicone beam clamped at one end: deflection beside beam theory
-    diamond      the four-legged silicone robot of largilliere2015: its top follows a square
+diamond      the four-legged silicone robot of largilliere2015: its top follows a square
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from pliant.errors import InputError
 from pliant.gallery import cantilever, diamond
-from pliant.gallery.exhibit import Exhibit
+from pliant.gallery.exhibit import Exhibit, Paths, Report
 
-all_robots: dict[str, Callable[[], Exhibit]] = {"cantilever": cantilever.run, "diamond": diamond.run}
+all_robots: dict[str, Exhibit] = {"cantilever": cantilever.EXHIBIT, "diamond": diamond.EXHIBIT}
 
-__all__ = ["Exhibit", "all_robots"]
+
+def find(name: str) -> Exhibit:
+    """The robot of this name."""
+    if name not in all_robots:
+        raise InputError(f"there is no robot {name!r}", remedy=f"choose one of: {', '.join(all_robots)}")
+    return all_robots[name]
+
+
+__all__ = ["Exhibit", "Paths", "Report", "all_robots", "find"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.body import TetBody
-from pliant.gallery.exhibit import Exhibit
+from pliant.gallery.exhibit import Exhibit, Paths, Report
 from pliant.material import Corotational
 from pliant.motion import Statics
 from pliant.port import Force, Point
 from pliant.robot import Robot, State
-from pliant.shape import make
+from pliant.shape import TetMesh, make
 from pliant.view import Figure
 
 LENGTH, WIDTH, HEIGHT = 0.120, 0.010, 0.010
@@ -24,9 +24,9 @@ TIP_FORCE = 1e-5
 GRAVITY = 9.81
 
 
-def build(order: int, *, gravity: float = 0.0, tip_force: float = 0.0) -> Robot:
+def build(mesh: TetMesh | None = None, *, order: int = 2, gravity: float = GRAVITY, tip_force: float = 0.0) -> Robot:
     """The beam along x with its clamped end at x = 0; loads act along -z."""
-    mesh = make.box((LENGTH, WIDTH, HEIGHT), (24, 2, 2))
+    mesh = make.box((LENGTH, WIDTH, HEIGHT), (24, 2, 2)) if mesh is None else mesh
     beam = TetBody(mesh, LAW, density=DENSITY, order=order, fixed=mesh.where(x_below=0.0))  # type: ignore[arg-type]
     robot = Robot(beam, gravity=(0.0, 0.0, -gravity))
     end = mesh.nodes[mesh.where(x_above=LENGTH)]
@@ -35,26 +35,24 @@ def build(order: int, *, gravity: float = 0.0, tip_force: float = 0.0) -> Robot:
     return robot
 
 
-def run() -> Exhibit:
+def report(robot: Robot, hanging: State, paths: Paths) -> Report:
     """Deflection of the tip: four-node and ten-node tets, beside Timoshenko and the elastica."""
     timoshenko = timoshenko_deflection(TIP_FORCE)
     figures = []
     for order in (1, 2):
-        robot = build(order, tip_force=TIP_FORCE)
-        drop = _drop(robot, Statics(robot).solve().require().state)
+        loaded = build(order=order, gravity=0.0, tip_force=TIP_FORCE)
+        drop = _drop(loaded, Statics(loaded).solve().require().state)
         figures.append(Figure(f"cantilever.tip_force_order{order}", 1e3 * drop, "mm", 1e3 * timoshenko, "Timoshenko"))
     weight = DENSITY * GRAVITY * WIDTH * HEIGHT
     reference = elastica_tip(weight)
-    robot = build(2, gravity=GRAVITY)
-    state = Statics(robot).solve().require().state
-    reach = float(robot.displacement(state, "tip")[0])
+    reach = float(robot.displacement(hanging, "tip")[0])
     figures.append(
-        Figure("cantilever.own_weight_drop", 1e3 * _drop(robot, state), "mm", 1e3 * reference[1], "elastica")
+        Figure("cantilever.own_weight_drop", 1e3 * _drop(robot, hanging), "mm", 1e3 * reference[1], "elastica")
     )
     figures.append(Figure("cantilever.own_weight_reach", 1e3 * reach, "mm", 1e3 * reference[0], "elastica"))
     softening = float(robot.bodies[0].discretization_error().softening[2])  # type: ignore[attr-defined]
     figures.append(Figure("cantilever.order2_over_order1", softening, "x"))
-    return Exhibit("a silicone beam under its own weight", robot, state, tuple(figures))
+    return Report(hanging, tuple(figures))
 
 
 def _drop(robot: Robot, state: State) -> float:
@@ -83,3 +81,6 @@ def elastica_tip(weight: float) -> tuple[float, float]:
     solution = solve_bvp(slope, lambda a, b: np.array([a[0], b[1]]), s, np.zeros((2, len(s))), tol=1e-8)
     theta = solution.sol(s)[0]
     return float(trapezoid(np.cos(theta), s)), float(trapezoid(np.sin(theta), s))
+
+
+EXHIBIT = Exhibit("a silicone beam under its own weight, beside beam theory", build, report)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.body import TetBody
-from pliant.control.trajectory import Square
-from pliant.gallery.exhibit import Exhibit
-from pliant.gallery.tracking import track_converged, track_in_real_time
+from pliant.control.trajectory import Circle, Square
+from pliant.gallery.exhibit import Exhibit, Paths, Report
+from pliant.gallery.tracking import report_tracking
 from pliant.material import Corotational
-from pliant.motion import Statics
 from pliant.port import Cable, Point
 from pliant.robot import Robot, State
 from pliant.shape import SurfaceMesh, TetMesh, solids
@@ -59,16 +58,23 @@ def build(mesh: TetMesh | None = None, *, order: int = 1) -> Robot:
     return robot
 
 
-def path(robot: Robot, hanging: State) -> Square:
-    """A horizontal square above where the top hangs without tension, within reach of all four cables."""
-    return Square(robot.displacement(hanging, "top") + np.array([0.0, 0.0, RISE]), SIDE, SPEED)
+def placed(mesh: TetMesh) -> TetMesh:
+    """The diamond of the SoftRobots plugin, which lies with its axis along y, upright."""
+    return mesh.rotated((1, 0, 0), np.pi / 2).translated((0, 0, 0.035))
 
 
-def run() -> Exhibit:
-    """The top follows a horizontal square of 20 mm: one decision at a time at 50 Hz, and converged at its corners and sides."""
-    robot = build()
-    state = Statics(robot).solve().require().state
-    square = path(robot, state)
-    end, live = track_in_real_time("diamond", robot, state, "top", square, RATE)
-    converged = track_converged("diamond", robot, state, "top", square, points=8)
-    return Exhibit("a four-legged robot follows a square", robot, end, (*live, *converged))
+def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
+    """A horizontal square above where the top hangs without tension, within reach of all four cables; a circle in it."""
+    middle = robot.displacement(hanging, "top") + np.array([0.0, 0.0, RISE])
+    return {
+        "square": {"top": Square(middle, SIDE, SPEED)},
+        "circle": {"top": Circle(middle, SIDE / 2, SPEED)},
+    }
+
+
+def report(robot: Robot, hanging: State, paths: Paths) -> Report:
+    """The top follows its path: one decision at a time at 50 Hz, and converged at eight places of it."""
+    return report_tracking("diamond", robot, hanging, paths, rate=RATE)
+
+
+EXHIBIT = Exhibit("a four-legged robot on four cables follows a square", build, report, paths, placed, RATE)

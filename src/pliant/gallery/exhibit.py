@@ -1,18 +1,73 @@
-"""What running a robot of the gallery gives."""
+"""What a robot of the gallery is: how to build it, what it can follow, and what to report of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 
+from pliant.control.trajectory import Recorded, Trajectory
+from pliant.errors import InputError
 from pliant.robot import Robot, State
+from pliant.robot.roles import Role
+from pliant.shape import TetMesh, read
 from pliant.view import Figure
+
+Paths = Mapping[str, Trajectory]
+"""A trajectory for every effector, by name."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run without a page gives: the state at its end, and figures."""
+
+    state: State
+    figures: tuple[Figure, ...]
+
+
+def no_paths(robot: Robot, hanging: State) -> dict[str, Paths]:
+    """Nothing to follow: a robot without effectors."""
+    return {}
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A robot at the end of its run, and the figures to report."""
+    """A robot of the gallery.
+
+    build: the robot, on its own mesh or on another one in the same place [m].
+    paths: what its effectors can follow from where it hangs, by name; the first is its own.
+    report: the run without a page along some paths (empty for a robot without effectors).
+    placed: an outside mesh of this robot, in metres as its authors laid it, moved to where `build` wants it.
+    rate: decisions per second [Hz] that its trajectories are meant for.
+    """
 
     title: str
-    robot: Robot
-    state: State
-    figures: tuple[Figure, ...]
+    build: Callable[[TetMesh | None], Robot]
+    report: Callable[[Robot, State, Paths], Report]
+    paths: Callable[[Robot, State], dict[str, Paths]] = no_paths
+    placed: Callable[[TetMesh], TetMesh] | None = None
+    rate: float = 50.0
+
+    def built_from(self, mesh: str | PathLike[str] | None = None) -> Robot:
+        """The robot, on its own mesh or on that of a file: tets in millimetres, as its authors laid them."""
+        if mesh is None:
+            return self.build(None)
+        if self.placed is None:
+            raise InputError("this robot has its own mesh only", remedy="leave out --mesh")
+        shape = read(mesh, "mm")
+        if not isinstance(shape, TetMesh):
+            raise InputError(f"{mesh} has no tets", remedy="fill it: pliant mesh FILE --unit mm --fill SIZE --out FILE")
+        return self.build(self.placed(shape))
+
+    def chosen_paths(self, robot: Robot, hanging: State, choice: str | None = None) -> Paths:
+        """What to follow: the robot's own path (None), one of its paths by name, or a CSV file for its only effector."""
+        known = self.paths(robot, hanging)
+        if choice is None:
+            return next(iter(known.values()), {})
+        if choice in known:
+            return known[choice]
+        effectors = robot.named(Role.EFFECTOR)
+        if choice.endswith(".csv") and len(effectors) == 1:
+            return {effectors[0]: Recorded.read(choice)}
+        names = ", ".join(known) or "none: this robot follows nothing"
+        raise InputError(f"there is no trajectory {choice!r}", remedy=f"choose one of: {names}; or give a .csv file")

@@ -1,33 +1,43 @@
-"""How well a robot of the gallery follows a path."""
+"""How well a robot of the gallery follows its paths."""
 
 from __future__ import annotations
 
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.control import Inverse
-from pliant.control.trajectory import Trajectory
+from pliant.gallery.exhibit import Paths, Report
 from pliant.motion import Statics
 from pliant.robot import Robot, State
 from pliant.view import Figure
 
 
-def track_in_real_time(
-    name: str, robot: Robot, state: State, effector: str, path: Trajectory, rate: float
-) -> tuple[State, list[Figure]]:
+def report_tracking(
+    name: str, robot: Robot, hanging: State, paths: Paths, *, rate: float = 50.0, points: int = 8
+) -> Report:
+    """One decision at a time at `rate` [Hz], and converged poses at so many places of the paths."""
+    end, live = track_in_real_time(name, robot, hanging, paths, rate)
+    return Report(end, (*live, *track_converged(name, robot, hanging, paths, points=points)))
+
+
+def track_in_real_time(name: str, robot: Robot, state: State, paths: Paths, rate: float) -> tuple[State, list[Figure]]:
     """One decision per sample; the error is that of the *nonlinear* equilibrium under the efforts decided, at every tenth.
 
-    The robot first walks from where it is to the start of the path in 50 decisions that do not count.
+    The robot first walks from where it is to the start of the paths in 50 decisions that do not count.
     """
     inverse, statics = Inverse(robot), Statics(robot, tolerance=1e-9)
-    home, start = robot.displacement(state, effector), path.position(0.0)
+    home, start = _places(robot, state, paths), _targets(paths, 0.0)
     for share in np.linspace(0, 1, 51)[1:]:
-        state = inverse.step(state, **{effector: home + share * (start - home)}).require().state
+        state = (
+            inverse.step(state, **{key: home[key] + share * (start[key] - home[key]) for key in paths}).require().state
+        )
     errors, seconds, limited, last = [], [], set(), None
-    for k, target in enumerate(path.sampled(rate)):
+    for k in range(int(max(path.duration for path in paths.values()) * rate) + 1):
+        targets = _targets(paths, k / rate)
         begin = time.perf_counter()
-        step = inverse.step(state, interval=1 / rate, **{effector: target}).require()
+        step = inverse.step(state, interval=1 / rate, **targets).require()  # type: ignore[arg-type]
         seconds.append(time.perf_counter() - begin)
         state = step.state
         limited |= set(step.active)
@@ -35,24 +45,35 @@ def track_in_real_time(
             for actuator, effort in step.efforts.items():
                 robot.set_effort(actuator, effort)
             last = statics.solve(state if last is None else last).require().state
-            errors.append(float(np.linalg.norm(robot.displacement(last, effector) - target)))
+            now = _places(robot, last, paths)
+            errors.append(max(float(np.linalg.norm(now[key] - targets[key])) for key in paths))
     return state, [
         Figure(f"{name}.realtime_error_mean", 1e3 * float(np.mean(errors)), "mm", better="lower"),
         Figure(f"{name}.realtime_error_max", 1e3 * float(np.max(errors)), "mm", better="lower"),
         Figure(f"{name}.step_median", 1e3 * float(np.median(seconds)), "ms", better="lower"),
-        Figure(f"{name}.active_limits", len(limited), "limits"),
+        Figure(f"{name}.rate", 1 / float(np.median(seconds)), "Hz", better="higher"),
+        Figure(f"{name}.active_limits", len(limited), "limits", source=", ".join(sorted(limited))),
     ]
 
 
-def track_converged(
-    name: str, robot: Robot, state: State, effector: str, path: Trajectory, *, points: int
-) -> list[Figure]:
-    """Errors of converged poses at so many places of the path."""
+def track_converged(name: str, robot: Robot, state: State, paths: Paths, *, points: int) -> list[Figure]:
+    """Errors of converged poses at so many places of the paths."""
     inverse = Inverse(robot)
+    duration = max(path.duration for path in paths.values())
     errors = []
     for share in np.linspace(0, 1, points, endpoint=False):
-        target = {effector: path.position(share * path.duration)}
-        step = inverse.solve_pose(state, **target).require()  # type: ignore[arg-type]
+        step = inverse.solve_pose(state, **_targets(paths, share * duration)).require()  # type: ignore[arg-type]
         state = step.state
         errors.append(step.distance)
-    return [Figure(f"{name}.converged_error_mean", 1e3 * float(np.mean(errors)), "mm", better="lower")]
+    return [
+        Figure(f"{name}.converged_error_mean", 1e3 * float(np.mean(errors)), "mm", better="lower"),
+        Figure(f"{name}.converged_error_max", 1e3 * float(np.max(errors)), "mm", better="lower"),
+    ]
+
+
+def _places(robot: Robot, state: State, paths: Paths) -> dict[str, NDArray[np.float64]]:
+    return {key: robot.displacement(state, key) for key in paths}
+
+
+def _targets(paths: Paths, seconds: float) -> dict[str, NDArray[np.float64]]:
+    return {key: path.position(seconds) for key, path in paths.items()}
