@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 RecordArray = npt.NDArray[Any]
 
 CACHE_LINE = 64

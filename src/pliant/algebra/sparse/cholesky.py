@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.algebra.sparse import _compliance_kernels, _dense_kernels, _numeric_kernels, _solve_kernels
 from pliant.algebra.sparse._tile import LANES, WIDE
-from pliant.algebra.sparse.arrays import BoolArray, FloatArray, IntArray, aligned, rounded_up
+from pliant.algebra.sparse.arrays import FloatArray, IntArray, aligned, rounded_up
 from pliant.algebra.sparse.pattern import BlockPattern
 from pliant.algebra.sparse.symbolic import Symbolic, analyse
 from pliant.errors import InputError, NotPositiveDefiniteError
@@ -47,10 +47,12 @@ class Report:
 class _Condensing(NamedTuple):
     """Work space of `accumulate_compliance`, in the order of its arguments."""
 
-    reached: BoolArray
+    rank: IntArray
+    counts: IntArray
+    base: IntArray
     chosen: IntArray
+    place: IntArray
     Y: FloatArray
-    B: FloatArray
     Z: FloatArray
     V: FloatArray
     triangle: FloatArray
@@ -217,11 +219,13 @@ class Cholesky:
         fronts = self.symbolic.fronts
         padded = rounded_up(rows, LANES)
         return _Condensing(
-            reached=np.zeros((len(fronts), rows), np.bool_),
+            rank=np.zeros(len(fronts) * rows, np.int64),
+            counts=np.zeros(len(fronts), np.int64),
+            base=np.zeros(len(fronts) + 1, np.int64),
             chosen=np.zeros(rows, np.int64),
-            Y=np.zeros(3 * self.symbolic.size * rows),
-            B=aligned(3 * int(fronts["width"].max()) * padded + WIDE),
-            Z=aligned(3 * int(fronts["below"].max()) * padded),
+            place=np.zeros(rows, np.int64),
+            Y=aligned(3 * self.symbolic.size * padded + WIDE),
+            Z=aligned(max(3 * int(fronts["below"].max()) * padded, WIDE * int(fronts["stride"].max()))),
             V=aligned(rounded_up(rows, WIDE) * padded),
             triangle=aligned(WIDE * WIDE),
         )
