@@ -75,6 +75,38 @@ def test_compliance(case: Case, rows: int) -> None:
         np.testing.assert_array_equal(W, W.T)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 5, 17])
+def test_a_condensed_system_is_resumed(case: Case, rows: int) -> None:
+    """H A^-1 b comes with the compliance, and A^-1 (b + H^T efforts) afterwards, for any efforts, again and again."""
+    cholesky = factored(case)
+    rng = np.random.default_rng(rows)
+    cholesky.compliance(random_rows(rng, 2 * rows + 1, len(case.dense)))
+    H = random_rows(rng, rows, len(case.dense)) if rows else sp.csr_matrix((0, len(case.dense)))
+    b, W, shift = rng.normal(size=len(case.dense)), np.empty((rows, rows)), np.empty(rows)
+    cholesky.condense_into(H.indptr.astype(np.int64), H.indices.astype(np.int64), H.data, b, W, shift)
+    np.testing.assert_allclose(shift, H @ np.linalg.solve(case.dense, b), rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(W, cholesky.compliance(H) if rows else W)
+    cholesky.condense_into(H.indptr.astype(np.int64), H.indices.astype(np.int64), H.data, b, W, shift)
+    for _ in range(2):
+        efforts = rng.normal(size=rows)
+        moved = cholesky.resume_into(efforts, np.empty(len(b)))
+        np.testing.assert_allclose(moved, np.linalg.solve(case.dense, b + H.T @ efforts), rtol=0, atol=1e-10)
+
+
+def test_nothing_is_resumed_after_something_else() -> None:
+    """What was kept for `resume_into` is gone with the next factorization or compliance, and that is said."""
+    case = CASES["pair"]
+    cholesky = factored(case)
+    H = (np.array([0, 1]), np.array([0]), np.ones(1))
+    for disturb in (lambda: cholesky.factor(case.values), lambda: cholesky.compliance_into(*H, np.empty((1, 1)))):
+        cholesky.condense_into(*H, np.ones(6), np.empty((1, 1)), np.empty(1))
+        disturb()
+        with pytest.raises(InputError, match="nothing kept"):
+            cholesky.resume_into(np.ones(1), np.empty(6))
+    with pytest.raises(InputError, match="b has shape"):
+        cholesky.condense_into(*H, np.ones(7), np.empty((1, 1)), np.empty(1))
+
+
 def test_factor_is_the_dense_factor(case: Case) -> None:
     """The panels hold the Cholesky factor of the permuted matrix, and zeros where merging added rows."""
     cholesky = factored(case)

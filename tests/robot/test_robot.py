@@ -55,7 +55,7 @@ def test_rows_are_named_and_sliced():
     model = loaded_robot().linearize(loaded_robot().rest())
     assert model.names == ("push", "pull", "air", "tip.x", "tip.y", "tip.z")
     assert list(model.rows("tip", "air")) == [3, 4, 5, 2]
-    assert set(model.times) == {"assemble", "ports", "factor", "condense", "solve"}
+    assert set(model.times) == {"assemble", "ports", "factor", "condense"}
 
 
 def test_condensed_step_predicts_the_dynamic_step():

@@ -43,24 +43,24 @@ def work_space():
 
 @kernel
 def assemble(
-    batches, first, last, law, nodes, corners, volumes, table, weights, parameters, slots, x, exact, warped,
-    pressure, force, blocks, work
+    batches, first, last, law, nodes, lanes, volumes, table, weights, slots, x, exact, warped, pressure, force, blocks,
+    work
 ):  # fmt: skip
     """Add the force and `exact` K + `warped` R K0 R^T of the elements of batches first..last; returns their energy.
 
-    batches [b + 1]: first element of each batch (one law, at most LANES elements); law [m], nodes [m, k], corners
-    [m, 12], volumes [m], parameters [m, 5] per element; table [q, k, 4], weights [q]; slots [m, pairs]: 2 x block number,
-    plus one where the block is stored transposed; x [n, 3]; force [n, 3]; blocks [9 nb], left alone when both factors
-    are zero. pressure [m]: the pressure of the element's patch, or empty where every element keeps its own volume.
+    batches [b + 1]: first element of each batch (one law, at most LANES elements); lanes [b, 17 LANES]: the gradients of
+    its corners and its parameters (`fill_lanes`); law [m], nodes [m, k], volumes [m] per element; table [q, k, 4],
+    weights [q]; slots [m, pairs]: 2 x block number, plus one where the block is stored transposed; x [n, 3]; force
+    [n, 3]; blocks [9 nb], left alone when both factors are zero. pressure [m]: the pressure of the element's patch, or
+    empty where every element keeps its own volume.
     """
     energy = 0.0
     stiff = exact != 0.0 or warped != 0.0
     for batch in range(first, last):
         begin, count = batches[batch], batches[batch + 1] - batches[batch]
-        _load(begin, count, nodes, corners, parameters, x, pressure.shape[0] > 0, work)
+        _load(begin, count, nodes, lanes[batch], x, work)
         if stiff:
-            for t in range(PAIRS * LANES, (PAIRS + 9 * slots.shape[1]) * LANES):
-                work[t] = 0.0
+            work[PAIRS * LANES : (PAIRS + 9 * slots.shape[1]) * LANES] = 0.0
         for q in range(table.shape[0]):
             _deform(count, nodes.shape[1], table[q], work)
             for l in range(count):
@@ -81,33 +81,38 @@ def assemble(
 
 
 @kernel
-def _load(begin, count, nodes, corners, parameters, x, patched, work):
-    """Bring a batch of elements into the lanes; where dilation belongs to patches, without the part that they take."""
+def fill_lanes(batches, corners, parameters, patched, out):
+    """What a batch needs of its elements and never changes, lane by lane: corners [m, 12] and parameters [m, 5] to
+    out [b, 17 LANES]; where dilation belongs to patches, without the part of the modulus that they take."""
+    for batch in range(batches.shape[0] - 1):
+        for l in range(batches[batch + 1] - batches[batch]):
+            e = batches[batch] + l
+            shared = max(parameters[e, 0], 0.0) if patched else 0.0
+            for t in range(12):
+                out[batch, t * LANES + l] = corners[e, t]
+            for t in range(5):
+                out[batch, (12 + t) * LANES + l] = parameters[e, t] - (shared if t == 0 or t == 2 else 0.0)
+
+
+@kernel
+def _load(begin, count, nodes, lanes, x, work):
+    """Bring a batch of elements into the lanes. The gradients of four-node elements are those of their corners."""
+    corners = GRADIENTS if nodes.shape[1] == 4 else CORNERS
+    work[corners * LANES : (corners + 12) * LANES] = lanes[: 12 * LANES]
+    work[PARAMETERS * LANES : (PARAMETERS + 5) * LANES] = lanes[12 * LANES :]
+    work[FORCES * LANES : (FORCES + 3 * nodes.shape[1]) * LANES] = 0.0
     for l in range(count):
-        e = begin + l
-        for t in range(12):
-            work[(CORNERS + t) * LANES + l] = corners[e, t]
-        for t in range(5):
-            work[(PARAMETERS + t) * LANES + l] = parameters[e, t]
-        if patched:
-            shared = max(parameters[e, 0], 0.0)
-            work[PARAMETERS * LANES + l] -= shared
-            work[(PARAMETERS + 2) * LANES + l] -= shared
         for a in range(nodes.shape[1]):
-            i = nodes[e, a]
+            i = nodes[begin + l, a]
             for c in range(3):
                 work[(POSITIONS + 3 * a + c) * LANES + l] = x[i, c]
-                work[(FORCES + 3 * a + c) * LANES + l] = 0.0
 
 
 @kernel
 def _deform(count, k, table, work):
     """Gradients of the shape functions at one point, and F."""
     count = min(count, LANES)
-    if k == 4:
-        for t in range(12 * LANES):
-            work[GRADIENTS * LANES + t] = work[CORNERS * LANES + t]
-    else:
+    if k > 4:
         for a in range(k):
             c0, c1, c2, c3 = table[a, 0], table[a, 1], table[a, 2], table[a, 3]
             gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
@@ -122,13 +127,25 @@ def _deform(count, k, table, work):
     for l in range(count):
         for t in range(9):
             work[(F + t) * LANES + l] = 0.0
+    if k == 4:
+        _add_gradient(count, work, POSITIONS, GRADIENTS)
+        _add_gradient(count, work, POSITIONS + 3, GRADIENTS + 3)
+        _add_gradient(count, work, POSITIONS + 6, GRADIENTS + 6)
+        _add_gradient(count, work, POSITIONS + 9, GRADIENTS + 9)
+        return
     for a in range(k):
-        gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
-        place = work[(POSITIONS + 3 * a) * LANES : (POSITIONS + 3 * a + 3) * LANES]
-        for l in range(count):
-            for i in range(3):
-                for j in range(3):
-                    work[(F + 3 * i + j) * LANES + l] += place[i * LANES + l] * gradient[j * LANES + l]
+        _bring(count, POSITIONS + 3 * a, work, BACK)
+        _bring(count, GRADIENTS + 3 * a, work, FORE)
+        _add_gradient(count, work, BACK, FORE)
+
+
+@inlined
+def _add_gradient(count, work, place, gradient):
+    """F += x (x) g for a node's position x and the gradient g of its shape function, in these rows."""
+    for l in range(count):
+        for i in range(3):
+            for j in range(3):
+                work[(F + 3 * i + j) * LANES + l] += work[(place + i) * LANES + l] * work[(gradient + j) * LANES + l]
 
 
 @kernel
@@ -138,17 +155,30 @@ def _add_force(count, k, work):
     energy = 0.0
     for l in range(count):
         energy += work[WEIGHT * LANES + l] * work[ENERGY * LANES + l]
+    if k == 4:
+        _add_node_force(count, work, GRADIENTS, FORCES)
+        _add_node_force(count, work, GRADIENTS + 3, FORCES + 3)
+        _add_node_force(count, work, GRADIENTS + 6, FORCES + 6)
+        _add_node_force(count, work, GRADIENTS + 9, FORCES + 9)
+        return energy
     for a in range(k):
-        gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
-        out = work[(FORCES + 3 * a) * LANES : (FORCES + 3 * a + 3) * LANES]
-        for l in range(count):
-            for i in range(3):
-                out[i * LANES + l] += work[WEIGHT * LANES + l] * (
-                    work[(P + 3 * i) * LANES + l] * gradient[l]
-                    + work[(P + 3 * i + 1) * LANES + l] * gradient[LANES + l]
-                    + work[(P + 3 * i + 2) * LANES + l] * gradient[2 * LANES + l]
-                )
+        _bring(count, GRADIENTS + 3 * a, work, FORE)
+        _bring(count, FORCES + 3 * a, work, BACK)
+        _add_node_force(count, work, FORE, BACK)
+        _take(count, BACK, work, FORCES + 3 * a)
     return energy
+
+
+@inlined
+def _add_node_force(count, work, gradient, out):
+    """f += w P g for the gradient g, in these rows."""
+    for l in range(count):
+        for i in range(3):
+            work[(out + i) * LANES + l] += work[WEIGHT * LANES + l] * (
+                work[(P + 3 * i) * LANES + l] * work[gradient * LANES + l]
+                + work[(P + 3 * i + 1) * LANES + l] * work[(gradient + 1) * LANES + l]
+                + work[(P + 3 * i + 2) * LANES + l] * work[(gradient + 2) * LANES + l]
+            )
 
 
 @kernel
@@ -175,20 +205,29 @@ def _add_stiffness(count, k, factor, work):
         _add_pair(count, work, GRADIENTS + 9, PAIRS + 81)
         return
     for b in range(k):
-        _bring(count, b, work, BACK)
+        _bring(count, GRADIENTS + 3 * b, work, BACK)
         _contract(count, factor, work, BACK)
         for a in range(b, k):
-            _bring(count, a, work, FORE)
+            _bring(count, GRADIENTS + 3 * a, work, FORE)
             _add_pair_at(count, work, work[(PAIRS + 9 * (a * (a + 1) // 2 + b)) * LANES :])
 
 
 @inlined
-def _bring(count, a, work, place):
-    """Copy grad N_a to the rows at `place`."""
-    gradient = work[(GRADIENTS + 3 * a) * LANES : (GRADIENTS + 3 * a + 3) * LANES]
+def _bring(count, rows, work, place):
+    """Copy three rows, whose number is found at run time, to rows at a `place` that the compiler knows."""
+    source = work[rows * LANES : (rows + 3) * LANES]
     for l in range(count):
         for j in range(3):
-            work[(place + j) * LANES + l] = gradient[j * LANES + l]
+            work[(place + j) * LANES + l] = source[j * LANES + l]
+
+
+@inlined
+def _take(count, place, work, rows):
+    """The way back of `_bring`."""
+    target = work[rows * LANES : (rows + 3) * LANES]
+    for l in range(count):
+        for j in range(3):
+            target[j * LANES + l] = work[(place + j) * LANES + l]
 
 
 @inlined
@@ -293,14 +332,14 @@ def _add_pressure(law, begin, count, pressure, curved, work):
 
 
 @kernel
-def dilations(batches, law, nodes, corners, volumes, table, parameters, x, turned, theta, slope, work):
+def dilations(batches, law, nodes, lanes, volumes, table, x, turned, theta, slope, work):
     """Dilation theta [m] of four-node elements and its slope times the volume on their nodes, [m, 12].
 
     With `turned` the slope is that of the warped tangent, R instead of dtheta/dF.
     """
     for batch in range(batches.shape[0] - 1):
         begin, count = batches[batch], batches[batch + 1] - batches[batch]
-        _load(begin, count, nodes, corners, parameters, x, True, work)
+        _load(begin, count, nodes, lanes[batch], x, work)
         _deform(count, nodes.shape[1], table[0], work)
         dilate(law[begin], work, count)
         if turned and law[begin] > 0:

@@ -86,10 +86,10 @@ class TetBody(Body):
         self._prepare_threads(threads)
 
     def _sort_elements(self, region: Ids) -> None:
-        """Elements of one law, and of one patch, next to each other; `tet_ids` are their numbers in the mesh."""
+        """Elements of one law, one patch and the same nodes next to each other; `tet_ids`: their numbers in the mesh."""
         codes = np.array([law.code for law in self.laws])[region]
         patch = choose_patches(self.mesh.tets.astype(np.int64), region) if self.volume == "patches" else codes
-        self.tet_ids = np.lexsort((np.arange(len(codes)), patch, codes))
+        self.tet_ids = np.lexsort((self.mesh.tets.max(axis=1), patch, codes))
         self.law_numbers = region[self.tet_ids]
         self.law_codes = codes[self.tet_ids]
         self.parameters = np.array([law.parameters() for law in self.laws])[region[self.tet_ids]]
@@ -104,6 +104,9 @@ class TetBody(Body):
         ends = np.append(starts[1:], len(codes))
         batches = [np.arange(a, b, LANES) for a, b in zip(starts, ends, strict=True)]
         self._batches = np.append(np.concatenate(batches), len(codes)).astype(np.int64)
+        self._lanes = np.zeros((len(self._batches) - 1, 17 * LANES))
+        patched = self.volume == "patches"
+        kernels.fill_lanes(self._batches, self.corner_gradients, self.parameters, patched, self._lanes)
         self._patches: Patches | None = None
         if self.volume == "patches":
             ordered = patch[self.tet_ids]
@@ -187,9 +190,9 @@ class TetBody(Body):
         self, part: int, x: Array, pressure: Array, force: Array, blocks: Array, exact: float, warped: float
     ) -> float:
         energy: float = kernels.assemble(
-            self._batches, self._parts[part], self._parts[part + 1], self.law_codes, self.nodes, self.corner_gradients,
-            self.volumes, self.element.gradients, self.element.weights, self.parameters, self._slots, x, exact, warped,
-            pressure, force, blocks, self._work[part]
+            self._batches, self._parts[part], self._parts[part + 1], self.law_codes, self.nodes, self._lanes,
+            self.volumes, self.element.gradients, self.element.weights, self._slots, x, exact, warped, pressure, force,
+            blocks, self._work[part]
         )  # fmt: skip
         return energy
 
@@ -201,8 +204,8 @@ class TetBody(Body):
         for turned, factor in ((True, warped), (False, exact)):
             if factor != 0.0 or not turned:
                 kernels.dilations(
-                    self._batches, self.law_codes, self.nodes, self.corner_gradients, self.volumes,
-                    self.element.gradients, self.parameters, x, turned, theta, slope, self._work[0]
+                    self._batches, self.law_codes, self.nodes, self._lanes, self.volumes, self.element.gradients, x,
+                    turned, theta, slope, self._work[0]
                 )  # fmt: skip
             if factor != 0.0:
                 kernels.add_patch_stiffness(

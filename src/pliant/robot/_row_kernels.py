@@ -34,19 +34,3 @@ def rows_on_coordinates(begin, nodes, vectors, plain, order, link_begin, links, 
                     data[t] = total
                     t += 1
         indptr[r + 1] = t
-
-
-@kernel
-def add_rows_times(indptr, indices, data, motion, out):
-    """out [m] += H u for H in compressed rows and u flat."""
-    for r in range(indptr.shape[0] - 1):
-        for t in range(indptr[r], indptr[r + 1]):
-            out[r] += data[t] * motion[indices[t]]
-
-
-@kernel
-def add_rows_transposed(indptr, indices, data, efforts, out):
-    """out += H^T lambda for H in compressed rows and out flat."""
-    for r in range(indptr.shape[0] - 1):
-        for t in range(indptr[r], indptr[r + 1]):
-            out[indices[t]] += data[t] * efforts[r]

@@ -21,7 +21,7 @@ from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.errors import InputError, InvertedElementError, NotPositiveDefiniteError, PliantError
 from pliant.port import Attachment
-from pliant.robot._row_kernels import add_rows_times, add_rows_transposed, rows_on_coordinates
+from pliant.robot._row_kernels import rows_on_coordinates
 from pliant.robot.state import State
 
 Array = NDArray[np.float64]
@@ -70,7 +70,6 @@ class System:
         self._cholesky: Cholesky | None = None
         self._lay_out_rows()
         self._known_slopes: dict[str, Array] = {}
-        self._free_motion = np.zeros((self.assembly.coordinate_count, 3))
         self._factorizations = 0
         self._condensed_at: tuple[int, Pose | None, float | None] = (-1, None, None)
         self.sequence = 0
@@ -335,22 +334,17 @@ class System:
         indptr, indices, data = self.rows(pose)
         delta = self.displacements(pose.x)
         times.mark("ports")
-        W = np.empty((len(delta), len(delta)))
-        self.cholesky.compliance_into(indptr, indices, data, W)
-        times.mark("condense")
-        if step is None:
-            moved = self.solve(-gradient)
-        else:
+        force = -gradient if step is None else step * (self.momentum(state.v) - step * gradient)
+        W, shift = np.empty((len(delta), len(delta))), np.empty(len(delta))
+        rhs = self.assembly.force_on_coordinates(force).reshape(-1)
+        self.cholesky.condense_into(indptr, indices, data, rhs, W, shift)
+        if step is not None:
             W *= step * step
-            moved = step * self.solve(self.momentum(state.v) - step * gradient)
-        self._free_motion = moved
         self._condensed_at = self._factorizations, pose, step
-        after = delta.copy()
-        add_rows_times(indptr, indices, data, moved.reshape(-1), after)
-        times.mark("solve")
+        times.mark("condense")
         self.sequence += 1
         return Condensed(
-            W, after - W @ efforts, delta, efforts, self.row_names, self.slices, state.time, self.sequence, definite,
+            W, delta + shift - W @ efforts, delta, efforts, self.row_names, self.slices, state.time, self.sequence, definite,
             times.seconds
         )  # fmt: skip
 
@@ -367,11 +361,9 @@ class System:
                 "the model is not the last thing that was computed, at this state and with this step",
                 remedy="linearize the state again, right before",
             )
-        change = np.zeros(3 * self.assembly.coordinate_count)
-        add_rows_transposed(self._indptr, self._indices, self._data, efforts - model.efforts, change)
-        self.cholesky.solve_into(change, change)
-        scale = 1.0 if step is None else step * step
-        pose = self.assembly.moved(state.pose, self._free_motion + scale * change.reshape(-1, 3))
+        change = efforts - model.efforts if step is None else step * step * (efforts - model.efforts)
+        motion = self.cholesky.resume_into(change, np.empty(3 * self.assembly.coordinate_count))
+        pose = self.assembly.moved(state.pose, motion.reshape(-1, 3))
         v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
         return State(pose, v, efforts, state.time + (step or 0.0))
 

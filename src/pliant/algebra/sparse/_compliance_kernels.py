@@ -190,3 +190,44 @@ def accumulate_compliance(
         for c in range(a):
             W[c, a] = W[a, c]
     return True
+
+
+@kernel
+def project(
+    fronts: RecordArray, rank: IntArray, counts: IntArray, base: IntArray, Y: FloatArray, z: FloatArray, out: FloatArray
+) -> None:
+    """out [m] <- Y^T z with the Y = L^-1 H^T that `accumulate_compliance` left: for z = L^-1 r it is H A^-1 r."""
+    m = len(out)
+    out[:] = 0.0
+    for s in range(len(fronts)):
+        padded = padded_to_lanes(counts[s])
+        first = 3 * fronts[s].column
+        for c in range(m):
+            if rank[s * m + c] >= 0:
+                y = base[s] + rank[s * m + c]
+                total = 0.0
+                for j in range(3 * fronts[s].width):
+                    total += Y[y + j * padded] * z[first + j]
+                out[c] += total
+
+
+@kernel
+def add_expanded(
+    fronts: RecordArray,
+    rank: IntArray,
+    counts: IntArray,
+    base: IntArray,
+    Y: FloatArray,
+    efforts: FloatArray,
+    z: FloatArray,
+) -> None:
+    """z <- z + Y efforts with the Y = L^-1 H^T that `accumulate_compliance` left: L^-1 (r + H^T efforts)."""
+    m = len(efforts)
+    for s in range(len(fronts)):
+        padded = padded_to_lanes(counts[s])
+        first = 3 * fronts[s].column
+        for c in range(m):
+            if rank[s * m + c] >= 0 and efforts[c] != 0.0:
+                y = base[s] + rank[s * m + c]
+                for j in range(3 * fronts[s].width):
+                    z[first + j] += efforts[c] * Y[y + j * padded]

@@ -168,3 +168,25 @@ def solve_all(
         forward(fronts, rows, L, inverse, X, Z, count)
         backward(fronts, rows, L, inverse, X, Z, count)
         scatter(X, order, column, count, out)
+
+
+@kernel
+def solve_forward(
+    b: FloatArray, fronts: RecordArray, order: IntArray, rows: IntArray, L: FloatArray, inverse: FloatArray, X: FloatArray,
+    Z: FloatArray,
+) -> None:  # fmt: skip
+    """X[0] <- L^-1 b for b (3 n, 1), caller's numbering, X in elimination order."""
+    one = len(b[0])
+    gather(b, one - one, one, order, X)
+    forward(fronts, rows, L, inverse, X, Z, one)
+
+
+@kernel
+def solve_backward(
+    fronts: RecordArray, order: IntArray, rows: IntArray, L: FloatArray, inverse: FloatArray, X: FloatArray,
+    Z: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """out (3 n, 1) <- L^-T X[0], caller's numbering; X is spoilt."""
+    one = len(out[0])
+    backward(fronts, rows, L, inverse, X, Z, one)
+    scatter(X, order, one - one, one, out)

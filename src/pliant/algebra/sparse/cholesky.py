@@ -79,6 +79,8 @@ class Cholesky:
         self._vectors = np.zeros((2, 3 * symbolic.size))
         longest = rounded_up(max(int(fronts["stride"].max()), 2 * WIDE), LANES)
         self._front_vectors = aligned(3 * longest).reshape(3, longest)
+        self._halfway = np.zeros((1, 3 * symbolic.size))
+        self._kept_rows = -1
         self._usable = False
         self._condensing: _Condensing | None = None
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -86,6 +88,7 @@ class Cholesky:
     def factor(self, values: FloatArray) -> Report:
         """Factor the matrix with these blocks, shape [nb, 3, 3]. Does not raise for a bad matrix: see the report."""
         values = self.pattern.check_values(values)
+        self._kept_rows = -1
         report = self._factor_tasks(values)
         self._usable = report.ok
         return report
@@ -190,6 +193,7 @@ class Cholesky:
             )
         _check_plain("data", data)
         _check_plain("out", out)
+        self._kept_rows = -1
         if self._condensing is None or rows > len(self._condensing.chosen):
             self._condensing = self._condensing_space(rows)
         symbolic = self.symbolic
@@ -208,6 +212,54 @@ class Cholesky:
         )
         if not good:
             raise InputError("H has a column outside the system", remedy=f"keep indices below {3 * symbolic.size}")
+        return out
+
+    def condense_into(
+        self, indptr: IntArray, indices: IntArray, data: FloatArray, b: FloatArray, W: FloatArray, shift: FloatArray
+    ) -> None:
+        """W <- H A^-1 H^T as `compliance_into`, and shift [m] <- H A^-1 b for b [3 n], by half a solve.
+
+        Keeps L^-1 H^T and L^-1 b for `resume_into`.
+        """
+        _check_plain("b", b)
+        _check_plain("shift", shift)
+        if b.shape != (3 * self.symbolic.size,) or shift.shape != (len(indptr) - 1,):
+            raise InputError(
+                f"b has shape {b.shape} and shift {shift.shape}",
+                remedy=f"give ({3 * self.symbolic.size},) and ({len(indptr) - 1},)",
+            )
+        self.compliance_into(indptr, indices, data, W)
+        space = self._condensing
+        assert space is not None
+        symbolic = self.symbolic
+        _solve_kernels.solve_forward(
+            b[:, None], symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal, self._halfway,
+            self._front_vectors
+        )  # fmt: skip
+        _compliance_kernels.project(
+            symbolic.fronts, space.rank, space.counts, space.base, space.Y, self._halfway[0], shift
+        )
+        self._kept_rows = len(indptr) - 1
+
+    def resume_into(self, efforts: FloatArray, out: FloatArray) -> FloatArray:
+        """out <- A^-1 (b + H^T efforts) with the b and H of the last `condense_into`, by the other half of a solve."""
+        _check_plain("efforts", efforts)
+        _check_plain("out", out)
+        if self._kept_rows < 0 or efforts.shape != (self._kept_rows,) or out.shape != (3 * self.symbolic.size,):
+            raise InputError(
+                f"there is nothing kept for {efforts.shape} efforts and out of shape {out.shape}",
+                remedy="call condense_into right before, with as many rows, and nothing in between",
+            )
+        space, symbolic = self._condensing, self.symbolic
+        assert space is not None
+        self._vectors[0] = self._halfway[0]
+        _compliance_kernels.add_expanded(
+            symbolic.fronts, space.rank, space.counts, space.base, space.Y, efforts, self._vectors[0]
+        )
+        _solve_kernels.solve_backward(
+            symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal, self._vectors,
+            self._front_vectors, out[:, None]
+        )  # fmt: skip
         return out
 
     def _check_usable(self) -> None:
