@@ -144,21 +144,26 @@ def bench(
     what: Annotated[str, typer.Argument(help="What to measure: fem, inverse or qp.")],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
-    large: Annotated[bool, typer.Option(help="Include the mesh of 20,000 nodes.")] = True,
+    large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs: the median is shown, and the worst of bounds.")] = 1,
 ) -> None:
     """Measure speed, as milliseconds and as ratios within one run."""
     from pliant.bench import fem, inverse, qp
+    from pliant.bench.repeat import repeated
     from pliant.errors import InputError
     from pliant.view import print_figures, write_figures
 
     _require_writable(json)
     if what == "fem":
-        figures = fem.measure(mesh, large=large)
+        figures = repeated(lambda: fem.measure(mesh, large=large), repeats)
         title = "finite elements, one thread, beside scipy's splu of the same matrix in the same run"
     elif what == "inverse":
-        figures, title = inverse.measure(mesh), "the inverse on the diamond robot, one thread"
+        figures, title = (
+            repeated(lambda: inverse.measure(mesh), repeats),
+            "the inverse on the diamond robot, one thread",
+        )
     elif what == "qp":
-        figures, title = qp.measure(), "decisions with bounds and courses"
+        figures, title = repeated(qp.measure, repeats), "decisions with bounds and courses"
     else:
         raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse or qp")
     print_figures(figures, title)

@@ -30,8 +30,8 @@ def measure(mesh: Path | None = None, *, large: bool = True) -> list[Figure]:
     if mesh is not None:
         shape = read(mesh, "mm")
         figures += _measure_one("fem.own", shape if isinstance(shape, TetMesh) else shape.filled(0.006), seconds=6.0)
-    figures += _measure_one("fem.5k", make.box((0.25, 0.06, 0.035), (50, 12, 7)), seconds=4.0)
     if large:
+        figures += _measure_one("fem.5k", make.box((0.25, 0.06, 0.035), (50, 12, 7)), seconds=4.0)
         figures += _measure_one("fem.20k", make.box((0.4, 0.12, 0.045), (80, 24, 9)), seconds=4.0)
     return figures
 
