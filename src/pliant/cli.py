@@ -60,6 +60,8 @@ def run(
     out.mkdir(parents=True, exist_ok=True)
     report = exhibit.report(built, hanging, paths)
     print_figures(report.figures, exhibit.title)
+    if report.limits:
+        print(f"limits met on the way: {', '.join(report.limits)}")
     picture = out / f"{robot}.png"
     draw_bodies(built, report.state, picture, title=exhibit.title)
     print(f"picture: {picture}")

@@ -35,9 +35,9 @@ def _measure_one(prefix: str, robot: Robot) -> list[Figure]:
     hanging = Statics(robot).solve().require().state
     paths = diamond.paths(robot, hanging)["square"]
     path = paths["top"]
-    _, live = track_in_real_time(prefix, robot, hanging, paths, diamond.RATE)
+    live = track_in_real_time(prefix, robot, hanging, paths, diamond.RATE)
     converged = track_converged(prefix, robot, hanging, paths, points=8)
-    errors = {figure.name: figure.value for figure in [*live, *converged]}
+    errors = {figure.name: figure.value for figure in [*live.figures, *converged]}
     inverse = Inverse(robot)
     state = inverse.step(hanging, top=path.position(0.0)).require().state
     robot.system.linearize(state.pose, state.efforts)

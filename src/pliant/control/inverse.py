@@ -62,7 +62,8 @@ class Decision:
 class InverseStep:
     """What a step of the inverse did.
 
-    efforts per actuator in its unit; error: effector minus target per effector, as the model predicts it; active: limits
+    efforts per actuator in its unit, and the displacements that go with them by the model (what a motor of a cable's length
+    is told); error: effector minus target per effector, as the model predicts it; active: limits
     that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the scaled W_ea; solution: the
     QP's, with its residuals; times: seconds per stage.
     """
@@ -70,6 +71,7 @@ class InverseStep:
     status: InverseStatus
     state: State
     efforts: Mapping[str, Array]
+    displacements: Mapping[str, Array]
     error: Mapping[str, Array]
     active: tuple[str, ...] = ()
     relaxed: tuple[str, ...] = ()
@@ -195,6 +197,7 @@ class Inverse:
             InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
             after,
             {name: efforts[model.slices[name]] for name in self.actuators},
+            {name: predicted[model.slices[name]] for name in self.actuators},
             self._errors(model, predicted, goal),
             tuple(decision.limit_names[k] for k in solution.active()),
             relaxed,
@@ -264,6 +267,7 @@ class Inverse:
                 InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
                 current,
                 {name: model.efforts[model.slices[name]] for name in self.actuators},
+                {name: model.delta[model.slices[name]] for name in self.actuators},
                 errors,
                 tuple(decision.limit_names[k] for k in solution.active()),
                 relaxed,
@@ -342,7 +346,9 @@ class Inverse:
         slices = self.robot.system.slices
         efforts = {name: state.efforts[slices[name]] for name in self.actuators}
         nothing = {name: np.full(len(self.robot.ports[name].row_names), np.nan) for name in self.effectors}
-        return InverseStep(status, state, efforts, nothing, cause=cause)
+        delta = self.robot.system.displacements(state.x)
+        displacements = {name: delta[slices[name]] for name in self.actuators}
+        return InverseStep(status, state, efforts, displacements, nothing, cause=cause)
 
 
 RELAXATION = ("displacement rate", "effort rate", "displacement")

@@ -19,10 +19,11 @@ Paths = Mapping[str, Trajectory]
 
 @dataclass(frozen=True)
 class Report:
-    """What a run without a page gives: the state at its end, and figures."""
+    """What a run without a page gives: the state at its end, figures, and the limits that were met on the way."""
 
     state: State
     figures: tuple[Figure, ...]
+    limits: tuple[str, ...] = ()
 
 
 def no_paths(robot: Robot, hanging: State) -> dict[str, Paths]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control import Inverse
+from pliant.control.trajectory import Waypoints
 from pliant.gallery.exhibit import Paths, Report
 from pliant.motion import Statics
 from pliant.robot import Robot, State
@@ -18,11 +20,12 @@ def report_tracking(
     name: str, robot: Robot, hanging: State, paths: Paths, *, rate: float = 50.0, points: int = 8
 ) -> Report:
     """One decision at a time at `rate` [Hz], and converged poses at so many places of the paths."""
-    end, live = track_in_real_time(name, robot, hanging, paths, rate)
-    return Report(end, (*live, *track_converged(name, robot, hanging, paths, points=points)))
+    live = track_in_real_time(name, robot, hanging, paths, rate)
+    converged = track_converged(name, robot, hanging, paths, points=points)
+    return Report(live.state, (*live.figures, *converged), live.limits)
 
 
-def track_in_real_time(name: str, robot: Robot, state: State, paths: Paths, rate: float) -> tuple[State, list[Figure]]:
+def track_in_real_time(name: str, robot: Robot, state: State, paths: Paths, rate: float) -> Report:
     """One decision per sample; the error is that of the *nonlinear* equilibrium under the efforts decided, at every tenth.
 
     The robot first walks from where it is to the start of the paths in 50 decisions that do not count.
@@ -47,13 +50,14 @@ def track_in_real_time(name: str, robot: Robot, state: State, paths: Paths, rate
             last = statics.solve(state if last is None else last).require().state
             now = _places(robot, last, paths)
             errors.append(max(float(np.linalg.norm(now[key] - targets[key])) for key in paths))
-    return state, [
+    figures = (
         Figure(f"{name}.realtime_error_mean", 1e3 * float(np.mean(errors)), "mm", better="lower"),
         Figure(f"{name}.realtime_error_max", 1e3 * float(np.max(errors)), "mm", better="lower"),
         Figure(f"{name}.step_median", 1e3 * float(np.median(seconds)), "ms", better="lower"),
         Figure(f"{name}.rate", 1 / float(np.median(seconds)), "Hz", better="higher"),
-        Figure(f"{name}.active_limits", len(limited), "limits", source=", ".join(sorted(limited))),
-    ]
+        Figure(f"{name}.active_limits", len(limited), "limits"),
+    )
+    return Report(state, figures, tuple(sorted(limited)))
 
 
 def track_converged(name: str, robot: Robot, state: State, paths: Paths, *, points: int) -> list[Figure]:
@@ -69,6 +73,25 @@ def track_converged(name: str, robot: Robot, state: State, paths: Paths, *, poin
         Figure(f"{name}.converged_error_mean", 1e3 * float(np.mean(errors)), "mm", better="lower"),
         Figure(f"{name}.converged_error_max", 1e3 * float(np.max(errors)), "mm", better="lower"),
     ]
+
+
+def reachable_path(
+    robot: Robot, state: State, effector: str, efforts: Mapping[str, NDArray[np.float64]], speed: float
+) -> Waypoints:
+    """Where the effector goes as given efforts rise together, and back again, at a speed [m/s]; by forward equilibria.
+
+    efforts: values [k] per actuator, of one row each. The robot's own efforts are as before afterwards.
+    """
+    statics, before = Statics(robot), {name: robot.effort(name) for name in efforts}
+    way = []
+    for values in zip(*efforts.values(), strict=True):
+        for name, value in zip(efforts, values, strict=True):
+            robot.set_effort(name, value)
+        state = statics.solve(state).require().state
+        way.append(robot.displacement(state, effector))
+    for name, value in before.items():
+        robot.set_effort(name, value)
+    return Waypoints([*way, *reversed(way[:-1])], speed)
 
 
 def _places(robot: Robot, state: State, paths: Paths) -> dict[str, NDArray[np.float64]]:

@@ -99,6 +99,22 @@ class Robot:
             )
         self._efforts[name] = _effort(name, self.ports[name], effort)
 
+    def effort(self, name: str) -> Array:
+        """The effort that an actuator or an imposed port has now, one value per row in the port's unit."""
+        if name not in self.ports:
+            raise InputError(
+                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+        return np.array(self._efforts[name])
+
+    def attachment(self, name: str) -> Attachment:
+        """How a port is attached to its body: the nodes that carry its points, and the port as the body sees it."""
+        if name not in self.ports:
+            raise InputError(
+                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+        return self._attachments[name]
+
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
         return tuple(name for name, own in self.roles.items() if own is role)

@@ -1,4 +1,4 @@
-"""Solids that are known exactly, as structured tet meshes: box, cylinder, tube, sphere, hollow sphere.
+"""Solids that are known exactly, as structured tet meshes: box, blocks, cylinder, tube, sphere, hollow sphere.
 
 Curved boundaries have their nodes exactly on the true surface; the faces between them are flat, so volumes come out a
 little small (inscribed) and converge with the square of the size. For other solids see `solids` and `fill`.
@@ -6,6 +6,7 @@ little small (inscribed) and converge with the square of the size. For other sol
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 
 import numpy as np
@@ -51,12 +52,47 @@ def box(
     corner = vector((0, 0, 0) if origin is None else origin, "origin")
     if center is not None:
         corner = vector(center, "center") - lengths / 2
+    grid, cells = _grid(counts)
+    return TetMesh(corner + grid * (lengths / counts), _cut_cells(cells, counts, pattern), orient=True)
+
+
+def blocks(x: ArrayLike, y: ArrayLike, z: ArrayLike, keep: Callable[[FloatArray], ArrayLike]) -> TetMesh:
+    """Cells of a grid with uneven lines, cut into tets as in `box` ("mirrored"): shapes made of boxes, exactly.
+
+    x, y, z: rising coordinates of the grid's planes [m]. keep: from the middles of the cells (k, 3) [m] to which of them
+    belong to the shape (k,); cavities inside are kept empty.
+
+    >>> lines = [0, 0.01, 0.02, 0.03]
+    >>> hollow = blocks(lines, lines, lines, lambda middle: abs(middle - 0.015).max(axis=1) > 0.001)
+    >>> len(hollow.tets), len(hollow.surface().parts())
+    (156, 2)
+    """
+    lines = [np.asarray(values, dtype=np.float64) for values in (x, y, z)]
+    for name, values in zip("xyz", lines, strict=True):
+        if values.ndim != 1 or len(values) < 2 or not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
+            raise InputError(f"the grid's {name} are {values}", remedy="give at least two rising coordinates [m]")
+    counts = np.array([len(values) - 1 for values in lines])
+    grid, cells = _grid(counts)
+    middles = np.stack([(v[:-1] + v[1:])[c] / 2 for v, c in zip(lines, cells.T, strict=True)], axis=1)
+    chosen = np.asarray(keep(middles))
+    if chosen.shape != (len(cells),) or chosen.dtype != np.bool_ or not chosen.any():
+        raise InputError("keep chose no cells", remedy=f"return {len(cells)} times True or False, some of them True")
+    used, tets = np.unique(_cut_cells(cells[chosen], counts, "mirrored"), return_inverse=True)
+    nodes = np.stack([v[i] for v, i in zip(lines, grid[used].T, strict=True)], axis=1)
+    return TetMesh(nodes, tets.reshape(-1, 4), orient=True)
+
+
+def _grid(counts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Grid points and cells, each by three whole numbers."""
     grid = np.stack(np.meshgrid(*(np.arange(c + 1) for c in counts), indexing="ij"), axis=-1).reshape(-1, 3)
-    cells = grid[(grid < counts).all(axis=1)]
+    return grid, grid[(grid < counts).all(axis=1)]
+
+
+def _cut_cells(cells: NDArray[np.intp], counts: NDArray[np.intp], pattern: str) -> NDArray[np.intp]:
+    """Six tets per cell, by Kuhn's paths; "mirrored" reflects them in every other cell."""
     flips = cells % 2 if pattern == "mirrored" else np.zeros_like(cells)
     tets = [_grid_index(cells + (path ^ flips[:, None, :])[:, k], counts) for path in _kuhn_paths() for k in range(4)]
-    quads = np.stack(tets, axis=1).reshape(-1, 4)
-    return TetMesh(corner + grid * (lengths / counts), quads, orient=True)
+    return np.stack(tets, axis=1).reshape(-1, 4)
 
 
 def cylinder(radius: float, length: float, size: float, *, axis: str = "z") -> TetMesh:

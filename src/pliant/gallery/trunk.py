@@ -1,0 +1,74 @@
+"""An elephant's trunk of silicone on eight cables.
+
+A cone of 195 mm that hangs from its base. Four long cables run along it to the tip, four short ones between them to its
+middle, so that it bends in two arcs; the tip is the effector. (Length and cables as in the robot's usual scene of
+coevoet2019; without contact.) Eight cables for three coordinates: the controller chooses those of least work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.body import TetBody
+from pliant.control.trajectory import Circle, Line
+from pliant.gallery.exhibit import Exhibit, Paths, Report
+from pliant.gallery.tracking import report_tracking
+from pliant.material import Corotational
+from pliant.port import Cable, Point
+from pliant.robot import Robot, State
+from pliant.shape import TetMesh, solids
+
+LENGTH, BASE = 0.195, 0.020
+"""Length of the trunk, and of the part of it that is held [m]."""
+RADIUS, RISE, SPEED, RATE = 0.030, 0.010, 0.030, 50.0
+"""The circle that the tip follows: radius [m], height above where it hangs [m], speed [m/s], decisions per second [Hz]."""
+
+
+def cable_radius(depth: float) -> float:
+    """Distance of the cables from the axis [m], so far below the base [m]."""
+    return 0.010 - 0.008 * depth / LENGTH
+
+
+def shape() -> TetMesh:
+    """The trunk's own parametric mesh: its base at z = 0, its tip at z = -195 mm."""
+    cone = solids.cylinder(cable_radius(0) + 0.003, LENGTH, top_radius=cable_radius(LENGTH) + 0.003, segments=32)
+    return cone.rotated((1, 0, 0), np.pi).filled(0.0055)
+
+
+def build(mesh: TetMesh | None = None) -> Robot:
+    """The robot; `mesh`: another shape in the same place."""
+    mesh = shape() if mesh is None else mesh
+    body = TetBody(mesh, Corotational(E=450e3, nu=0.45), density=1100.0, fixed=mesh.where(z_above=-BASE))
+    robot = Robot(body, gravity=(0.0, 0.0, -9.81))
+    for k in range(4):
+        for kind, angle, end in (("long", k * np.pi / 2, 0.190), ("short", (k + 0.5) * np.pi / 2, 0.100)):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            depths = np.arange(BASE + 0.005, end, 0.0175)
+            points = [(*(cable_radius(depth) * direction), -depth) for depth in depths]
+            pull = (*(cable_radius(0.0) * direction), 0.010)
+            robot.actuate(f"{kind}{k}", Cable(points, pull=pull), effort=(0.0, 20.0), displacement=(-0.03, 0.06))
+    robot.effect("tip", Point(near=(0.0, 0.0, -LENGTH)))
+    return robot
+
+
+def placed(mesh: TetMesh) -> TetMesh:
+    """The trunk of the SoftRobots plugin, which stands on its base, hanging from it."""
+    return mesh.rotated((1, 0, 0), np.pi)
+
+
+def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
+    """A horizontal circle of the tip, and a swing from side to side."""
+    middle = robot.displacement(hanging, "tip") + np.array([0.0, 0.0, RISE])
+    side = np.array([RADIUS, 0.0, 0.0])
+    return {
+        "circle": {"tip": Circle(middle, RADIUS, SPEED)},
+        "swing": {"tip": Line(middle - side, middle + side, SPEED)},
+    }
+
+
+def report(robot: Robot, hanging: State, paths: Paths) -> Report:
+    """The tip follows its path: one decision at a time at 50 Hz, and converged at eight places of it."""
+    return report_tracking("trunk", robot, hanging, paths, rate=RATE)
+
+
+EXHIBIT = Exhibit("a trunk on eight cables, its tip follows a circle", build, report, paths, placed, RATE)
