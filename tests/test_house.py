@@ -15,6 +15,7 @@ ROOT = Path(pliant.__file__).parent
 ROOMS = [
     "errors",
     "algebra",
+    "exchange",
     "shape",
     "material",
     "body",

@@ -1,0 +1,12 @@
+"""Records between processes, through shared memory, without a lock: nobody ever waits for anybody.
+
+Mailbox   the newest record of one writer, for any number of readers (a model for the controller, a command for the model)
+Ring      all records of one writer for one reader (signals and events for the recorder)
+
+A record is anything with a fixed numpy dtype. What is dead, late or stuck on one side never stops the other.
+"""
+
+from pliant.exchange.mailbox import Mailbox
+from pliant.exchange.ring import Ring
+
+__all__ = ["Mailbox", "Ring"]
