@@ -17,7 +17,8 @@ class Mailbox(Shared):
 
     The writer fills the slot after the newest and then declares it the newest. Each slot has a version that is odd while it
     is being filled (a sequence lock), so a reader that was overtaken knows it and reads again; with eight slots that takes
-    a writer that is eight times as fast. A writer that dies in the middle of a record leaves the newest whole one in place, and another may take its post.
+    a writer that is eight times as fast. A writer that dies in the middle of a record leaves the newest whole one in
+    place, and another may take its post.
     """
 
     def __init__(self, dtype: DTypeLike, name: str | None = None) -> None:
