@@ -37,6 +37,8 @@ class Condensed:
     """False where the exact tangent was not, and the warped one stands in for it."""
     times: Mapping[str, float] = field(default_factory=dict)
     """Seconds per stage: assemble, factor, solve, condense."""
+    references: Mapping[str, Array] = field(default_factory=dict)
+    """What the displacements of relative ports are measured from, by port: an array of the port's own making."""
 
     def rows(self, *ports: str) -> NDArray[np.intp]:
         """Row numbers of these ports, in this order."""

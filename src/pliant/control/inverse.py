@@ -118,34 +118,41 @@ class Inverse:
             raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
         self.energy, self.tangent, self.h = energy, tangent, step
         self._warm: NDArray[np.intp] | None = None
+        attachments = robot.system.attachments
+        self._wary = [
+            name
+            for name in self.actuators
+            if attachments[name].port.trusted_change(robot.efforts[robot.system.slices[name]]) is not None
+        ]
 
     def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
         """One decision and the state that follows from it (real time): linearize, condense, decide, update.
 
-        targets: one per effector, in its unit and shape. interval [s]: since the last decision, for rate limits (default: the
-        time step; without one, rates do not limit).
+        targets: one per effector, in its unit and shape (a `Frame`: position and quaternion wxyz). interval [s]: since the
+        last decision, for rate limits (default: the time step; without one, rates do not limit).
         """
         try:
-            goal = self._goal(targets)
+            aims = self._aims(targets)
         except _NotANumber:
             return self._held(state, InverseStatus.HELD, None)
         try:
             model = self.robot.linearize(state, tangent=self.tangent, step=self.h)
         except PliantError as error:
             return self._held(state, InverseStatus.FAILED, error)
-        return self._decide(state, model, goal, self.h if interval is None else interval)
+        return self._decide(state, model, self._goal(aims, model), self.h if interval is None else interval)
 
     def build(
         self, model: Condensed, target: Array, *, interval: float | None = None, drop: tuple[str, ...] = ()
     ) -> Decision:
-        """The QP for targets of all effector rows [e]; `drop` leaves out kinds of limits (see `RELAXATION`)."""
+        """The QP; target [e]: the displacements asked of all effector rows; `drop` leaves out kinds of limits (see
+        `RELAXATION`)."""
         a, e = model.rows(*self.actuators), model.rows(*self.effectors)
         W_ea, W_aa = model.W[np.ix_(e, a)], model.W[np.ix_(a, a)]
         others = model.efforts.copy()
         others[a] = 0.0
         free = model.predicted(others)
         S = np.concatenate([self.robot.weights[name] for name in self.effectors])
-        scale = 1.0 / np.sqrt(np.diag(W_aa))
+        scale = _scales(W_aa)
         J = S[:, None] * W_ea * scale
         work = scale[:, None] * W_aa * scale
         tracking = J.T @ J
@@ -153,10 +160,14 @@ class Inverse:
         weight = 1.0 / max(float(np.linalg.norm(tracking)), 1e-300)
         P = weight * (tracking + epsilon * work)
         q = weight * (J.T @ (S * (free[e] - target)))
+        idle = np.diag(W_aa) <= 0.0
+        if idle.any():  # an effort that does nothing here (the modulus of a region without strain) stays as it is
+            P[idle, idle] = 1.0
+            q[idle] = -model.efforts[a][idle] / scale[idle]
         bounds = self._bounds(model, a, interval, drop)
         rows = np.isfinite(bounds.displacement).any(axis=1)
-        A = (W_aa * scale)[rows] / np.sqrt(np.diag(W_aa))[rows, None]
-        limits = (bounds.displacement[rows] - free[a][rows, None]) / np.sqrt(np.diag(W_aa))[rows, None]
+        A = (W_aa * scale)[rows] * scale[rows, None]
+        limits = (bounds.displacement[rows] - free[a][rows, None]) * scale[rows, None]
         problem = QuadraticProgram(
             P, q, bounds.effort[:, 0] / scale, bounds.effort[:, 1] / scale, A, limits[:, 0], limits[:, 1]
         )
@@ -176,6 +187,12 @@ class Inverse:
             pace = interval * np.concatenate([limit.displacement_rate for limit in limits])
             if "displacement rate" not in drop:
                 course = _within_reach(course, model.delta[a], pace)
+        for name in self._wary:
+            rows = np.flatnonzero(np.isin(a, model.rows(name)))
+            now = model.efforts[model.slices[name]]
+            trust = self.robot.system.attachments[name].port.trusted_change(now)
+            if trust is not None:
+                effort[rows] = _within_reach(effort[rows], now, trust)
         return _Bounds(effort, course)
 
     def _decide(self, state: State, model: Condensed, goal: Array, interval: float | None) -> InverseStep:
@@ -244,18 +261,19 @@ class Inverse:
         Decisions and equilibria alternate; an update that does not lower the error is halved. Ends when the efforts change
         by less than `tolerance` of their size, or where no shorter update helps.
         """
-        goal = self._goal(targets)
+        aims = self._aims(targets)
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
         current = self._equilibrium(statics, self.robot.rest() if state is None else state)
         step = self._held(current, InverseStatus.NOT_CONVERGED, None)
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent)
+            goal = self._goal(aims, model)
             decision, solution, relaxed = self._solve(model, goal, None)
             if not solution.ok:
                 return replace(step, status=InverseStatus.FAILED, iterations=iteration)
             proposal = model.efforts.copy()
             proposal[decision.actuators] = self._clipped(decision, solution)
-            merit = self._merit(decision, model.delta, goal)
+            merit = self._merit(current, aims)
             change = proposal - model.efforts
             size = np.abs(change[decision.actuators] / decision.scale).max()
             whole = np.abs(proposal[decision.actuators] / decision.scale).max()
@@ -273,14 +291,14 @@ class Inverse:
             )
             if size <= tolerance * max(whole, 1e-12):
                 return step
-            moved = self._shortened(statics, current, change, merit, decision, goal)
+            moved = self._shortened(statics, current, change, merit, aims)
             if moved is None:
                 return step
             current = moved
         return replace(step, status=InverseStatus.NOT_CONVERGED)
 
     def _shortened(
-        self, statics: Statics, current: State, change: Array, merit: float, decision: Decision, goal: Array
+        self, statics: Statics, current: State, change: Array, merit: float, aims: Mapping[str, Array]
     ) -> State | None:
         """The equilibrium after the longest part 1, 1/2, 1/4 ... of a change of efforts that lowers the error."""
         length = 1.0
@@ -289,18 +307,18 @@ class Inverse:
                 there = self._equilibrium(statics, current, current.efforts + length * change)
             except PliantError:
                 there = None
-            if there is not None:
-                delta = self.robot.system.displacements(there.x)
-                if self._merit(decision, delta, goal) < merit * (1 - 1e-14):
-                    return there
+            if there is not None and self._merit(there, aims) < merit * (1 - 1e-14):
+                return there
             length *= 0.5
         return None
 
-    def _merit(self, decision: Decision, delta: Array, goal: Array) -> float:
+    def _merit(self, state: State, aims: Mapping[str, Array]) -> float:
         """Squared, weighted tracking error."""
-        S = np.concatenate([self.robot.weights[name] for name in self.effectors])
-        error = S * (delta[decision.effectors] - goal)
-        return float(error @ error)
+        attachments = self.robot.system.attachments
+        errors = [
+            self.robot.weights[name] * attachments[name].shortfall(state.x, aims[name]) for name in self.effectors
+        ]
+        return float(sum(error @ error for error in errors))
 
     def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
         """The equilibrium under given efforts, from a state next to it."""
@@ -318,25 +336,39 @@ class Inverse:
             begin += count
         return out
 
-    def _goal(self, targets: Mapping[str, ArrayLike]) -> Array:
+    def _goal(self, aims: Mapping[str, Array], model: Condensed) -> Array:
+        """The displacements that the targets ask of all effector rows, [e], from the references of the model."""
+        ports = self.robot.system.attachments
+        return np.concatenate(
+            [
+                ports[name].rest_port.measured_from(model.references[name]).goal(aim)
+                if name in model.references
+                else aim
+                for name, aim in aims.items()
+            ]
+        )
+
+    def _aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """The targets of all effectors as numbers."""
         unknown = set(targets) - set(self.effectors)
         if unknown:
             raise InputError(
                 f"there is no effector {sorted(unknown)[0]!r}", remedy=f"choose among {', '.join(self.effectors)}"
             )
-        parts = []
+        aims = {}
         for name in self.effectors:
             if name not in targets:
                 raise InputError(f"effector {name!r} has no target", remedy=f"give {name}=... ")
-            rows = len(self.robot.ports[name].row_names)
-            value = np.asarray(targets[name], dtype=float).reshape(-1)
-            if value.shape != (rows,):
-                raise InputError(f"target of {name!r} has {value.size} values", remedy=f"give {rows}")
-            parts.append(value)
-        goal = np.concatenate(parts)
-        if not np.isfinite(goal).all():
-            raise _NotANumber("target", remedy="give finite numbers")
-        return goal
+            try:
+                aims[name] = self.robot.ports[name].as_target(targets[name])
+            except InputError as error:
+                raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
+        for name, aim in aims.items():
+            if not np.isfinite(aim).all():
+                raise _NotANumber(
+                    f"target of {name!r} is {targets[name]}", remedy="give finite numbers, quaternions of length 1"
+                )
+        return aims
 
     def _held(self, state: State, status: InverseStatus, cause: PliantError | None) -> InverseStep:
         slices = self.robot.system.slices
@@ -357,6 +389,12 @@ class _NotANumber(InputError):
 class _Bounds:
     effort: Array
     displacement: Array
+
+
+def _scales(W: Array) -> Array:
+    """Efforts that make each diagonal entry of W one; 1 where it is zero."""
+    diagonal = np.diag(W)
+    return np.asarray(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
 
 
 def _within_reach(limits: Array, now: Array, reach: Array) -> Array:

@@ -59,62 +59,85 @@ class Robot:
         displacement_rate: how fast they may change, per second. Until a controller decides, the effort is zero, or the limit
         next to zero.
         """
-        _require_port(name, port)
+        attachment = self._attached(name, port, body)
         limits = Limits.checked(name, len(port.row_names), effort, displacement, effort_rate, displacement_rate)
-        self._add(name, port, body, Role.ACTUATOR)
+        _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
+        self._add(name, port, attachment, Role.ACTUATOR)
         self.limits[name] = limits
         self._efforts[name] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
 
-    def effect(self, name: str, port: Port, *, weight: ArrayLike = 1.0, body: int = 0) -> None:
-        """Add an effector: a port whose displacement is to follow a target; weight: per row, how much its error counts."""
-        _require_port(name, port)
+    def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: int = 0) -> None:
+        """Add an effector: a port whose displacement is to follow a target.
+
+        weight: per row, how much its error counts; by default 1, and half the robot's size [m] per radian for angles, so that
+        turning the robot by an angle counts like the way that its ends go.
+        """
+        attachment = self._attached(name, port, body, loaded=False)
         rows = len(port.row_names)
-        weights = np.broadcast_to(np.asarray(weight, dtype=float), (rows,)).copy()
+        units = port.row_units or (port.displacement_unit,) * rows
+        default = np.where(np.array(units) == "rad", self._half_size(), 1.0)
+        weights = np.broadcast_to(default if weight is None else np.asarray(weight, dtype=float), (rows,)).copy()
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise InputError(f"weight of {name!r} is {weight}", remedy="give finite weights, not negative")
-        self._add(name, port, body, Role.EFFECTOR)
+        self._add(name, port, attachment, Role.EFFECTOR)
         self.weights[name] = weights
+
+    def _half_size(self) -> float:
+        """Half of the longest extent at rest [m]."""
+        return 0.5 * float(np.ptp(np.concatenate([body.rest for body in self.bodies]), axis=0).max())
 
     def impose(self, name: str, port: Port, effort: ArrayLike, *, body: int = 0) -> None:
         """Add a port whose effort is given, one value per row in the port's unit (the forward problem)."""
-        _require_port(name, port)
+        attachment = self._attached(name, port, body)
         value = _effort(name, port, effort)
-        self._add(name, port, body, Role.IMPOSED)
+        _check_efforts(name, attachment, value, value)
+        self._add(name, port, attachment, Role.IMPOSED)
         self._efforts[name] = value
 
     def sense(self, name: str, port: Port, *, body: int = 0) -> None:
         """Add a port that is only looked at: its effort is zero."""
-        self._add(name, port, body, Role.SENSOR)
+        self._add(name, port, self._attached(name, port, body, loaded=False), Role.SENSOR)
 
     def set_effort(self, name: str, effort: ArrayLike) -> None:
         """Change the effort of an actuator or an imposed port; states made afterwards, and motions, take it over."""
-        if name not in self.ports:
-            raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
-            )
+        self._require_name(name)
         if self.roles[name] not in (Role.ACTUATOR, Role.IMPOSED):
             raise InputError(
                 f"{name!r} is a {self.roles[name].name.lower()}, which has no effort",
                 remedy="add it with impose or actuate",
             )
-        self._efforts[name] = _effort(name, self.ports[name], effort)
+        value = _effort(name, self.ports[name], effort)
+        _check_efforts(name, self._attachments[name], value, value)
+        self._efforts[name] = value
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
         return tuple(name for name, own in self.roles.items() if own is role)
 
-    def _add(self, name: str, port: Port, body: int, role: Role) -> None:
+    def _require_name(self, name: str) -> None:
+        if name not in self.ports:
+            raise InputError(
+                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+
+    def _attached(self, name: str, port: Port, body: int, *, loaded: bool = True) -> Attachment:
+        """A port on its body, where name, port and place are usable; nothing is recorded yet."""
         if name in self.ports:
             raise InputError(f"there is already a port {name!r}", remedy="give each port a name of its own")
-        _require_port(name, port)
+        if not isinstance(port, Port):
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
+            )
         if not 0 <= body < len(self.bodies):
             raise InputError(
                 f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
             )
         try:
-            attachment = Attachment(port, self.bodies[body], int(self._first_nodes[body]))
+            return Attachment(port, self.bodies[body], int(self._first_nodes[body]), loaded=loaded)
         except PliantError as error:
             raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
+
+    def _add(self, name: str, port: Port, attachment: Attachment, role: Role) -> None:
         self.ports[name], self.roles[name], self._attachments[name] = port, role, attachment
         self._efforts[name] = np.zeros(len(port.row_names))
         self.__dict__.pop("system", None)
@@ -149,13 +172,24 @@ class Robot:
         return State(pose, np.zeros_like(pose.x), self.efforts)
 
     def displacement(self, state: State, name: str) -> Array:
-        """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ..."""
-        if name not in self.ports:
-            raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
-            )
+        """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ...;
+        rotations of a `Frame` are those from rest."""
+        self._require_name(name)
         self.system.require_fits(state)
-        return self._attachments[name].displacement(state.x)
+        return self._attachments[name].displacement_from_rest(state.x)
+
+    def reading(self, state: State, name: str) -> Array:
+        """Where one port is, said as a target: the displacement, or for a `Frame` position and quaternion wxyz [7]."""
+        self._require_name(name)
+        self.system.require_fits(state)
+        attachment = self._attachments[name]
+        return attachment.rest_port.reading(attachment.positions(state.x))
+
+    def effort(self, state: State, name: str) -> Array:
+        """Effort of one port at this state, [rows], in its unit."""
+        self._require_name(name)
+        self.system.require_fits(state)
+        return state.efforts[self.system.slices[name]]
 
     def nodes(self, state: State, body: int = 0) -> Array:
         """Node positions [m] of one body, [n, 3], as `body.fields(...)` and `body.energy(...)` take them."""
@@ -175,6 +209,7 @@ class Robot:
         Sliding nodes feel the force along their normals.
         """
         self.system.require_fits(state)
+        self.system.face(state.pose)
         _, gradient = self.system.evaluate(state.pose, state.efforts)
         return self.system.support_force(gradient)
 
@@ -183,9 +218,11 @@ class Robot:
         return self.system.condense(state, tangent=tangent, step=step)
 
 
-def _require_port(name: str, port: object) -> None:
-    if not isinstance(port, Port):
-        raise InputError(f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force")
+def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -> None:
+    try:
+        attachment.port.check_efforts(low, high)
+    except InputError as error:
+        raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
 
 def _acceleration(gravity: ArrayLike) -> Array:
