@@ -177,3 +177,65 @@ def test_moduli_need_bounds():
     robot = soft_arm()
     with pytest.raises(InputError, match="'jam'"):
         robot.set_effort("jam", -200e3)
+
+
+def mixed(given, limits=None):
+    """An arm with a tendon to decide and one whose length is given."""
+    mesh = make.box((0.1, 0.016, 0.016), (10, 2, 2))
+    body = TetBody(mesh, Corotational(E=300e3, nu=0.4), fixed=mesh.where(x_below=0))
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    for name, (y, z) in {"up": (0.008, 0.014), "left": (0.014, 0.008)}.items():
+        cable = Cable([(x, y, z) for x in np.linspace(0.005, 0.095, 5)], pull=(-0.02, y, z))
+        if name == "up":
+            robot.actuate(name, cable, effort=(0, 20))
+        else:
+            robot.impose(name, cable, displacement=given, effort_limits=limits)
+    robot.effect("tip", Point(near=(0.1, 0.008, 0.008), axes="z"))
+    return robot
+
+
+def test_given_lengths_and_decided_tensions_in_one_solve():
+    """One tendon is shortened by 4 mm, the other decided: target reached, length held, equilibrium of the two tensions."""
+    robot = mixed(0.004)
+    step = Inverse(robot).solve_pose(tip=0.02).require()
+    assert step.distance < 1e-8
+    assert robot.displacement(step.state, "left") == pytest.approx([0.004], abs=1e-9)
+    tension = robot.effort(step.state, "left")
+    assert tension[0] > 0.5
+    other = mixed(0.0)
+    robot = Robot(other.bodies[0], gravity=(0, 0, -9.81))
+    for name in ("up", "left"):
+        robot.impose(name, other.ports[name], effort=robot_effort(step, other, name))
+    state = Statics(robot, tolerance=1e-11).solve().require().state
+    assert np.abs(state.x - step.state.x).max() < 1e-7
+
+
+def robot_effort(step, robot, name):
+    return step.state.efforts[robot.system.slices[name]]
+
+
+def test_real_time_steps_with_a_given_length():
+    """Steps: the target is approached, the length held as the model predicts it, and a slack tendon stays without tension."""
+    robot = mixed(0.003)
+    inverse, state = Inverse(robot), Statics(robot).solve().require().state
+    for _ in range(8):
+        step = inverse.step(state, tip=0.015).require()
+        state = step.state
+    assert robot.displacement(state, "tip") == pytest.approx([0.015], abs=1e-6)
+    assert robot.displacement(state, "left") == pytest.approx([0.003], abs=1e-6)
+    robot.set_displacement("left", -0.02)
+    for _ in range(8):
+        step = inverse.step(state, tip=0.015).require()
+        state = step.state
+    assert robot.effort(state, "left") == pytest.approx([0.0])
+    assert robot.displacement(state, "left")[0] > -0.02
+    assert robot.displacement(state, "tip") == pytest.approx([0.015], abs=1e-6)
+
+
+def test_a_given_length_beyond_its_strength_gives_way():
+    """With at most 1 N the length is not reached; the decided tendon still brings the tip to its target."""
+    robot = mixed(0.02, (0, 1.0))
+    step = Inverse(robot).solve_pose(tip=0.015).require()
+    assert robot.effort(step.state, "left") == pytest.approx([1.0])
+    assert robot.displacement(step.state, "left")[0] < 0.02
+    assert step.distance < 1e-8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,3 +51,29 @@ class Condensed:
         """Displacements [m] that the linear model expects at these total efforts."""
         delta: Array = self.W @ efforts + self.delta_free
         return delta
+
+    def holding(self, rows: NDArray[np.intp], displacement: Array) -> Condensed:
+        """The model in which some rows keep a given displacement [k], by whatever effort it takes.
+
+        With m these rows: W' = W - W_m W_mm^-1 W_m^T and delta_free' = delta_free + W_m W_mm^-1 (d - delta_free_m); efforts
+        given to these rows have no effect in it (`efforts_holding` tells which they are).
+        """
+        W_m = self.W[:, rows]
+        gain = np.linalg.solve(_regular(W_m[rows]), W_m.T).T
+        W = self.W - gain @ W_m.T
+        W[rows], W[:, rows] = 0.0, 0.0
+        free = self.delta_free + gain @ (displacement - self.delta_free[rows])
+        return replace(self, W=0.5 * (W + W.T), delta_free=free)
+
+    def efforts_holding(self, rows: NDArray[np.intp], displacement: Array, efforts: Array) -> Array:
+        """All efforts [m], with those of some rows such that these have a given displacement [k]."""
+        out: Array = efforts.copy()
+        out[rows] = 0.0
+        missing = displacement - self.predicted(out)[rows]
+        out[rows] = np.linalg.solve(_regular(self.W[np.ix_(rows, rows)]), missing)
+        return out
+
+
+def _regular(W: Array) -> Array:
+    """W with the share of rounding added that makes ports which do the same share the effort."""
+    return np.asarray(W + 1e-12 * np.diag(np.maximum(np.diag(W), 1e-300)))

@@ -5,7 +5,9 @@ With a: actuators, e: effectors, and delta = W lambda + delta_free of the conden
     min  1/2 |S (W_ea lambda_a + d_e - target)|^2 + 1/2 eps lambda_a^T W_aa lambda_a
     s.t. lambda_min <= lambda_a <= lambda_max,    d_min <= W_aa lambda_a + d_a <= d_max,    rate limits on both
 
-where d are the displacements with imposed efforts and no actuation. eps is relative (1e-8 of the ratio of the two matrices'
+where d are the displacements with imposed efforts and no actuation. Ports with an imposed displacement are held exactly: their
+efforts are eliminated from the model (`Condensed.holding`), and those that would leave their limits (a cable that would have to
+push) are let go at the limit. eps is relative (1e-8 of the ratio of the two matrices'
 norms): it makes the answer unique and of least work where actuators are redundant, and costs no accuracy that shows.
 """
 
@@ -59,12 +61,23 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class _Answer:
+    """What the QP says: the decision, the model that it was made with, limits dropped, and efforts of all rows."""
+
+    decision: Decision
+    solution: QuadraticSolution
+    relaxed: tuple[str, ...]
+    model: Condensed
+    efforts: Array
+
+
+@dataclass(frozen=True)
 class InverseStep:
     """What a step of the inverse did.
 
-    efforts per actuator in its unit; error: effector minus target per effector, as the model predicts it; active: limits
-    that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the scaled W_ea; solution: the
-    QP's, with its residuals; times: seconds per stage.
+    efforts per actuator in its unit (`robot.effort(step.state, name)` tells any port's); error: effector minus target per
+    effector, as the model predicts it; active: limits that hold the robot back; relaxed: limits that had to be dropped; rank
+    and condition: of the scaled W_ea; solution: the QP's, with its residuals; times: seconds per stage.
     """
 
     status: InverseStatus
@@ -118,6 +131,7 @@ class Inverse:
             raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
         self.energy, self.tangent, self.h = energy, tangent, step
         self._warm: NDArray[np.intp] | None = None
+        self._driven = robot.named(Role.DRIVEN)
         attachments = robot.system.attachments
         self._wary = [
             name
@@ -197,24 +211,23 @@ class Inverse:
 
     def _decide(self, state: State, model: Condensed, goal: Array, interval: float | None) -> InverseStep:
         begin = time.perf_counter()
-        decision, solution, relaxed = self._solve(model, goal, interval)
-        if not solution.ok:
+        answer = self._solve(model, goal, interval)
+        if not answer.solution.ok:
             return self._held(state, InverseStatus.FAILED, None)
-        efforts = model.efforts.copy()
-        efforts[decision.actuators] = self._clipped(decision, solution)
+        decision, solution, efforts = answer.decision, answer.solution, answer.efforts
         decided = time.perf_counter()
         after = self.robot.system.follow(state, model, efforts, step=self.h)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
         predicted = model.predicted(efforts)
-        W_ea = model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
+        W_ea = answer.model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
         singular = np.linalg.svd(W_ea, compute_uv=False)
         return InverseStep(
-            InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
+            InverseStatus.RELAXED if answer.relaxed else InverseStatus.SOLVED,
             after,
             {name: efforts[model.slices[name]] for name in self.actuators},
             self._errors(model, predicted, goal),
             tuple(decision.limit_names[k] for k in solution.active()),
-            relaxed,
+            answer.relaxed,
             int((singular > 1e-6 * singular[0]).sum()),
             float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf,
             1,
@@ -222,10 +235,40 @@ class Inverse:
             times,
         )
 
-    def _solve(
-        self, model: Condensed, goal: Array, interval: float | None
-    ) -> tuple[Decision, QuadraticSolution, tuple[str, ...]]:
-        """The QP's answer; where limits contradict, without those of RELAXATION, one kind after the other."""
+    def _solve(self, model: Condensed, goal: Array, interval: float | None) -> _Answer:
+        """The QP's answer; ports with an imposed displacement that would leave their effort limits are let go there."""
+        if not self._driven:
+            return self._solve_held(model, goal, interval, None)
+        given = self._given(model)
+        limits = np.concatenate([self.robot.limits[name].effort for name in self._driven])
+        rows = model.rows(*self._driven)
+        at_limit = np.zeros(len(rows), int)
+        for _ in range(2 * len(rows) + 2):
+            efforts = model.efforts.copy()
+            efforts[rows] = np.where(at_limit < 0, limits[:, 0], np.where(at_limit > 0, limits[:, 1], efforts[rows]))
+            held = at_limit == 0
+            answer = self._solve_held(replace(model, efforts=efforts), goal, interval, (rows[held], given[held]))
+            if not answer.solution.ok:
+                break
+            short = model.predicted(answer.efforts)[rows] - given
+            own = answer.efforts[rows]
+            after = np.where(held, np.where(own < limits[:, 0], -1, np.where(own > limits[:, 1], 1, 0)), at_limit)
+            after[(at_limit < 0) & (short < 0) | (at_limit > 0) & (short > 0)] = 0
+            if np.array_equal(after, at_limit):
+                break
+            at_limit = after
+        answer.efforts[rows] = np.clip(answer.efforts[rows], limits[:, 0], limits[:, 1])
+        return answer
+
+    def _given(self, model: Condensed) -> Array:
+        """The displacements imposed on driven rows, from the references of the model."""
+        return self._goal({name: self.robot.displacements[name] for name in self._driven}, model)
+
+    def _solve_held(
+        self, model: Condensed, goal: Array, interval: float | None, held: tuple[NDArray[np.intp], Array] | None
+    ) -> _Answer:
+        """The answer with some rows held; where limits contradict, without those of RELAXATION, one kind after the other."""
+        whole, model = model, model if held is None else model.holding(*held)
         for k in range(len(RELAXATION) + 1):
             decision = self.build(model, goal, interval=interval, drop=RELAXATION[:k])
             warm = (
@@ -239,7 +282,11 @@ class Inverse:
             if solution.ok:
                 self._warm = solution.active()
                 break
-        return decision, solution, RELAXATION[:k]
+        efforts = whole.efforts.copy()
+        if solution.ok:
+            efforts[decision.actuators] = self._clipped(decision, solution)
+            efforts = efforts if held is None else whole.efforts_holding(*held, efforts)
+        return _Answer(decision, solution, RELAXATION[:k], model, efforts)
 
     @staticmethod
     def _clipped(decision: Decision, solution: QuadraticSolution) -> Array:
@@ -268,11 +315,10 @@ class Inverse:
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent)
             goal = self._goal(aims, model)
-            decision, solution, relaxed = self._solve(model, goal, None)
+            answer = self._solve(model, goal, None)
+            decision, solution, relaxed, proposal = answer.decision, answer.solution, answer.relaxed, answer.efforts
             if not solution.ok:
                 return replace(step, status=InverseStatus.FAILED, iterations=iteration)
-            proposal = model.efforts.copy()
-            proposal[decision.actuators] = self._clipped(decision, solution)
             merit = self._merit(current, aims)
             change = proposal - model.efforts
             size = np.abs(change[decision.actuators] / decision.scale).max()

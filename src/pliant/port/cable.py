@@ -23,6 +23,8 @@ class Cable(Port):
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
 
+    effort_range = (0.0, np.inf)
+
     def __init__(self, points: ArrayLike, pull: ArrayLike | None = None) -> None:
         """points [k, 3]: material points at rest [m], in order from the motor to the tied end; pull [3]: the place in
         space that the cable comes from, None where it runs between points of the body only (at least two)."""

@@ -43,6 +43,9 @@ class Port(ABC):
     curved_pairs: Ids = np.empty((0, 2), np.int64)
     """Pairs (a, b) of points that the curvature couples, each once, [c, 2]."""
 
+    effort_range: tuple[float, float] = (-np.inf, np.inf)
+    """Efforts (low, high) that the port can have when its displacement is imposed."""
+
     def seen_by(self, body: Body) -> Port:
         """The port as it is attached to this body: itself, unless the body's shape functions ask for more points."""
         return self

@@ -89,7 +89,7 @@ class Stiffness(Port):
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low > -self.modulus).all()):
             raise InputError(
                 f"the change of modulus may be from {low[0]:g} to {high[0]:g} Pa, where E = {self.modulus:g} Pa",
-                remedy="give effort=(low, high), both finite and low > -E, so that the modulus stays positive",
+                remedy="bound the effort by finite (low, high) with low > -E, so that the modulus stays positive",
             )
 
     def trusted_change(self, efforts: Array) -> Array:

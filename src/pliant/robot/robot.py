@@ -23,8 +23,8 @@ class Robot:
     """Bodies with named ports, in a field of gravity.
 
     Ports are added by what they are for: `actuate` (a controller decides the effort), `effect` (the displacement is to follow a
-    target), `impose` (the effort is given: a load, a pressure) and `sense` (looked at only). Adding a port after the first
-    state has been made starts the robot anew: states made before do not fit it.
+    target), `impose` (the effort or the displacement is given: a load, a pressure, a pulled cable) and `sense` (looked at
+    only). Adding a port after the first state has been made starts the robot anew: states made before do not fit it.
     """
 
     def __init__(self, *bodies: Body, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1) -> None:
@@ -39,6 +39,7 @@ class Robot:
         self.roles: dict[str, Role] = {}
         self.limits: dict[str, Limits] = {}
         self.weights: dict[str, Array] = {}
+        self.displacements: dict[str, Array] = {}
         self._attachments: dict[str, Attachment] = {}
         self._efforts: dict[str, Array] = {}
 
@@ -86,13 +87,48 @@ class Robot:
         """Half of the longest extent at rest [m]."""
         return 0.5 * float(np.ptp(np.concatenate([body.rest for body in self.bodies]), axis=0).max())
 
-    def impose(self, name: str, port: Port, effort: ArrayLike, *, body: int = 0) -> None:
-        """Add a port whose effort is given, one value per row in the port's unit (the forward problem)."""
+    def impose(
+        self,
+        name: str,
+        port: Port,
+        effort: ArrayLike | None = None,
+        *,
+        displacement: ArrayLike | None = None,
+        effort_limits: ArrayLike | None = None,
+        body: int = 0,
+    ) -> None:
+        """Add a port whose effort or whose displacement is given (the forward problem): exactly one of them, one value per row
+        in the port's unit.
+
+        A given displacement (for a `Frame`: position and quaternion) is held by whatever effort it takes within
+        `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
+        slack. `robot.effort(state, name)` tells the effort of a state.
+        """
         attachment = self._attached(name, port, body)
-        value = _effort(name, port, effort)
-        _check_efforts(name, attachment, value, value)
-        self._add(name, port, attachment, Role.IMPOSED)
-        self._efforts[name] = value
+        if (effort is None) == (displacement is None):
+            raise InputError(
+                f"{name!r} has {'no' if effort is None else 'both'} effort and displacement",
+                remedy="impose exactly one of effort= and displacement=",
+            )
+        if effort is not None:
+            if effort_limits is not None:
+                raise InputError(
+                    f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement="
+                )
+            value = _effort(name, port, effort)
+            _check_efforts(name, attachment, value, value)
+            self._add(name, port, attachment, Role.IMPOSED)
+            self._efforts[name] = value
+            return
+        assert displacement is not None
+        aim = _displacement(name, port, displacement)
+        limits = Limits.checked(
+            name, len(port.row_names), port.effort_range if effort_limits is None else effort_limits
+        )
+        _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
+        self._add(name, port, attachment, Role.DRIVEN)
+        self.limits[name], self.displacements[name] = limits, aim
+        self._efforts[name] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
 
     def sense(self, name: str, port: Port, *, body: int = 0) -> None:
         """Add a port that is only looked at: its effort is zero."""
@@ -103,12 +139,21 @@ class Robot:
         self._require_name(name)
         if self.roles[name] not in (Role.ACTUATOR, Role.IMPOSED):
             raise InputError(
-                f"{name!r} is a {self.roles[name].name.lower()}, which has no effort",
-                remedy="add it with impose or actuate",
+                f"{name!r} is a {self.roles[name].name.lower()}, which has no effort to set",
+                remedy="add it with impose(effort=) or actuate",
             )
         value = _effort(name, self.ports[name], effort)
         _check_efforts(name, self._attachments[name], value, value)
         self._efforts[name] = value
+
+    def set_displacement(self, name: str, displacement: ArrayLike) -> None:
+        """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
+        self._require_name(name)
+        if self.roles[name] is not Role.DRIVEN:
+            raise InputError(
+                f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
+            )
+        self.displacements[name] = _displacement(name, self.ports[name], displacement)
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
@@ -163,7 +208,7 @@ class Robot:
 
     @property
     def efforts(self) -> Array:
-        """Efforts given to all port rows, [m]."""
+        """Efforts given to all port rows, [m]; for ports with a given displacement a first guess."""
         return np.concatenate([np.empty(0), *self._efforts.values()])
 
     def rest(self) -> State:
@@ -240,3 +285,16 @@ def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
         raise InputError(f"effort of {name!r} is {effort}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
     return np.array(np.broadcast_to(value, (rows,)))
+
+
+def _displacement(name: str, port: Port, displacement: ArrayLike) -> Array:
+    """A finite displacement, said as a target of the port."""
+    try:
+        value = port.as_target(displacement)
+    except InputError as error:
+        raise InputError(f"displacement of {name!r}: {error.what}", remedy=error.remedy) from error
+    if not np.isfinite(value).all():
+        raise InputError(
+            f"displacement of {name!r} is {displacement}", remedy=f"give finite values [{port.displacement_unit}]"
+        )
+    return value
