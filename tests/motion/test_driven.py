@@ -217,3 +217,71 @@ def test_efforts_of_driven_ports_cannot_be_set():
     robot.impose("push", Force((0.1, 0.008, 0.008), direction=(0, 0, 1)), effort=0.1)
     with pytest.raises(InputError, match="no displacement to set"):
         robot.set_displacement("push", 0.0)
+
+
+def test_a_moving_pull_does_the_work_that_the_arm_stores():
+    """A cable of fixed length whose pull point goes round a path: the work at the pull is the gain of energy, also slack."""
+    robot = arm(NeoHookean(E=200e3, nu=0.4))
+    robot.impose("up", route("up"), displacement=0.002)
+    statics = Statics(robot, tolerance=1e-11)
+    state, start = statics.solve().require().state, np.array([-0.02, 0.008, 0.014])
+    body, load = robot.bodies[0], robot.system.load
+
+    def energy(now):
+        return body.energy(now.x) - float(np.vdot(load, now.x))
+
+    def force(now, pull):
+        way = robot.system.attachments["up"].positions(now.x)[0] - pull
+        return -robot.effort(now, "up")[0] * way / np.linalg.norm(way)
+
+    first, work, last = energy(state), 0.0, start
+    held = force(state, start)
+    for t in np.linspace(0, 1, 81)[1:]:
+        pull = start + np.array([-0.006 * t, 0.01 * np.sin(2 * t), 0.004 * t])
+        robot.move_pull("up", pull)
+        state = statics.solve(state).require().state
+        now = force(state, pull)
+        work += 0.5 * float((held + now) @ (pull - last))
+        held, last = now, pull
+    assert robot.effort(state, "up")[0] > 0.5
+    assert work == pytest.approx(energy(state) - first, rel=1e-4)
+    robot.move_pull("up", (-0.01, 0.008, 0.014))
+    slack = statics.solve(state).require().state
+    assert robot.effort(slack, "up") == pytest.approx([0.0])
+
+
+def test_a_moved_pull_is_seen_by_the_next_step():
+    """Moving the pull point changes the displacement at once and the rows with it; the cable given by the user is untouched."""
+    robot, cable = arm(), route("up")
+    robot.impose("up", cable, effort=1.0)
+    state = Statics(robot).solve().require().state
+    before, model = robot.displacement(state, "up"), robot.linearize(state)
+    robot.move_pull("up", (-0.02, 0.03, 0.014))
+    after = robot.displacement(state, "up")
+    assert after[0] < before[0] - 0.005
+    assert cable.pull == pytest.approx([-0.02, 0.008, 0.014])
+    moved = robot.linearize(state)
+    assert moved.delta[robot.system.slices["up"]] == pytest.approx(after)
+    assert np.abs(moved.W - model.W).max() > 1e-3 * np.abs(model.W).max()
+    sideways = Statics(robot).solve(state).require().state
+    assert robot.displacement(sideways, "tip")[1] > robot.displacement(state, "tip")[1] + 1e-4
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda r: r.move_pull("up", (0, 0, np.nan)), "port 'up': pull, point 0 is"),
+        (lambda r: r.move_pull("up", [(0, 0, 0), (0, 0, 1)]), "2 places"),
+        (lambda r: r.move_pull("tip", (0, 0, 0)), "'tip' is a Point, not a cable"),
+        (lambda r: r.move_pull("tie", (0, 0, 0)), "without a pull point"),
+        (lambda r: r.move_pull("nothing", (0, 0, 0)), "no port 'nothing'"),
+    ],
+)
+def test_bad_pulls_are_named(action, message):
+    """Each mistake raises an InputError that names the port, and the cable stays where it was."""
+    robot = arm()
+    robot.impose("up", route("up"), effort=0.0)
+    robot.impose("tie", Cable([(0.02, 0.008, 0.014), (0.06, 0.008, 0.014)]), effort=0.0)
+    with pytest.raises(InputError, match=message):
+        action(robot)
+    assert robot.displacement(robot.rest(), "up") == pytest.approx([0.0])

@@ -37,6 +37,9 @@ PORTS = {
     "cavity": Cavity(INNER),
     "cable": Cable([(0.011, 0.013, 0.02), (0.031, 0.03, 0.022), (0.052, 0.013, 0.02)]),
     "pulled cable": Cable([(0.021, 0.013, 0.02), (0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)),
+    "cable pulled from elsewhere": Cable(
+        [(0.021, 0.013, 0.02), (0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)
+    ).with_pull((-0.01, 0.05, 0.0)),
     "tendon on one point": Cable([(0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)),
     "centre of mass": Center(),
     "centre of a region": Center(MESH.where(x_above=0.04), kind="geometric"),

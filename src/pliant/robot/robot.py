@@ -11,7 +11,7 @@ from pliant.algebra.condensed import Condensed
 from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.errors import InputError, PliantError
-from pliant.port import Attachment, Port
+from pliant.port import Attachment, Cable, Port
 from pliant.robot.roles import Limits, Role
 from pliant.robot.state import State
 from pliant.robot.system import System
@@ -154,6 +154,22 @@ class Robot:
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
         self.displacements[name] = _displacement(name, self.ports[name], displacement)
+
+    def move_pull(self, name: str, position: ArrayLike) -> None:
+        """Pull a cable from another place in space [3] [m] from now on; motions and controllers take it over.
+
+        Its displacement changes at once: delta = L_rest - L counts the length taken in from the first place.
+        """
+        self._require_name(name)
+        port, attachment = self.ports[name], self._attachments[name]
+        if not isinstance(port, Cable):
+            raise InputError(f"{name!r} is a {type(port).__name__}, not a cable", remedy="choose a Cable with pull=")
+        try:
+            moved = port.with_pull(position)
+        except InputError as error:
+            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy) from error
+        self.ports[name] = moved
+        attachment.replace_port(moved)
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
