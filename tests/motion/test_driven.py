@@ -103,6 +103,19 @@ def test_a_weak_motor_gives_way():
     assert np.abs(Statics(other).solve().require().state.x - state.x).max() < 1e-9
 
 
+def test_cables_on_the_same_way_share_the_tension():
+    """Two equal cables of one length: half the tension each, and the state that one alone gives."""
+    robot, single = arm(), arm()
+    for name in ("one", "two"):
+        robot.impose(name, route("up"), displacement=0.004)
+    single.impose("one", route("up"), displacement=0.004)
+    state, alone = (Statics(r).solve().require().state for r in (robot, single))
+    assert np.abs(state.x - alone.x).max() < 1e-8
+    half = 0.5 * single.effort(alone, "one")
+    assert robot.effort(state, "one") == pytest.approx(half, rel=1e-3)
+    assert robot.effort(state, "two") == pytest.approx(half, rel=1e-3)
+
+
 def test_a_syringe_fills_a_chamber():
     """A given volume: the pressure that results, imposed, gives the same volume."""
     chamber = solids.box((0.06, 0.006, 0.005), at=(0.02, 0.005, 0.0085))

@@ -11,6 +11,7 @@ from pliant.material import Corotational
 from pliant.port import (
     Attachment,
     Cable,
+    Capstan,
     Cavity,
     Center,
     Force,
@@ -41,6 +42,12 @@ PORTS = {
         [(0.021, 0.013, 0.02), (0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)
     ).with_pull((-0.01, 0.05, 0.0)),
     "tendon on one point": Cable([(0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)),
+    "cable with friction": Capstan(
+        [(0.011, 0.013, 0.02), (0.031, 0.03, 0.022), (0.052, 0.013, 0.02), (0.04, 0.02, 0.01)],
+        pull=(-0.03, 0.01, 0.04),
+        friction=0.2,
+    ),
+    "tie with friction": Capstan([(0.011, 0.013, 0.02), (0.031, 0.03, 0.022), (0.052, 0.013, 0.02)], friction=0.2),
     "centre of mass": Center(),
     "centre of a region": Center(MESH.where(x_above=0.04), kind="geometric"),
     "frame of a region": Frame(MESH.where(x_above=0.04)),

@@ -127,6 +127,11 @@ class Inverse:
             raise InputError(
                 f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
             )
+        if robot.system.remembering:
+            raise InputError(
+                f"{robot.system.remembering[0]!r} has friction, which the condensed model does not know",
+                remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
+            )
         if not (np.isfinite(energy) and energy > 0):
             raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
         self.energy, self.tangent, self.h = energy, tangent, step

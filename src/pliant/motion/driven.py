@@ -13,14 +13,14 @@ K_t and Pi0, is a step of backward Euler.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.qp import QuadraticProgram, solve_qp
+from pliant.algebra.qp import QuadraticProgram, QuadraticSolution, solve_qp
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.robot import Robot, Role, State
@@ -29,17 +29,30 @@ Array = NDArray[np.float64]
 
 
 class Driven:
-    """The driven ports of a robot: their rows, limits and what holds them."""
+    """The rows of a robot whose efforts are not given: those of driven ports, and those with a law of their own (friction).
 
-    def __init__(self, robot: Robot) -> None:
-        self.robot, self.names = robot, robot.named(Role.DRIVEN)
-        slices = [robot.system.slices[name] for name in self.names]
-        self.rows = np.concatenate([np.empty(0, np.intp), *(np.arange(s.start, s.stop) for s in slices)])
-        self.limits = np.concatenate([np.empty((0, 2)), *(robot.limits[name].effort for name in self.names)])
+    A law of its own is `InnerLaw`: held at an anchor, with a compliance c, so that it adds 1/2 c lambda^2 to the QP above.
+    """
+
+    def __init__(self, robot: Robot, memory: Mapping[str, Array]) -> None:
+        self.robot, self.memory = robot, memory
+        system = robot.system
+        self._held = robot.named(Role.DRIVEN)
+        self._parts: list[tuple[str, slice]] = []
+        for name in self._held:
+            self._parts.append((name, slice(0, robot.ports[name].given_rows)))
+        for name in system.remembering:
+            self._parts.append((name, slice(robot.ports[name].given_rows, system.attachments[name].row_count)))
+        firsts = [system.slices[name].start for name, _ in self._parts]
+        rows = [np.arange(p.start, p.stop) + first for first, (_, p) in zip(firsts, self._parts, strict=True)]
+        self.rows = np.concatenate([np.empty(0, np.intp), *rows])
+        self.given = np.concatenate([np.empty((0, 2)), *(robot.limits[name].effort for name in self._held)])
+        self.limits, self.compliance = self.given, np.zeros(len(self.given))
+        self.anchors: dict[str, Array] = {}
         self.penalty = np.zeros(len(self.rows))
 
     def __bool__(self) -> bool:
-        return bool(self.names)
+        return bool(self._parts)
 
     def efforts(self, now: Array) -> Array:
         """The robot's efforts [m], for driven rows those of `now`."""
@@ -47,27 +60,55 @@ class Driven:
         out[self.rows] = now[self.rows]
         return out
 
+    def update(self, pose: Pose, efforts: Array) -> None:
+        """Take the laws of friction as they are at a pose and efforts [m]."""
+        system = self.robot.system
+        if not system.remembering:
+            return
+        laws = []
+        for name in system.remembering:
+            attachment = system.attachments[name]
+            own = efforts[system.slices[name]]
+            laws.append(attachment.port.inner_law(attachment.positions(pose.x), own, self.memory[name]))
+            self.anchors[name] = laws[-1].anchor
+        limits = [np.stack([law.low, law.high], axis=1) for law in laws]
+        self.limits = np.concatenate([self.given, *limits])
+        self.compliance = np.concatenate([np.zeros(len(self.given)), *(law.compliance for law in laws)])
+
+    def remembered(self, x: Array) -> Mapping[str, Array]:
+        """The memory after a step to node positions x that was accepted."""
+        ports = self.robot.system.attachments
+        return {name: ports[name].port.remembered(ports[name].positions(x), old) for name, old in self.memory.items()}
+
     def displacement(self, x: Array) -> Array:
         """delta at node positions x, measured as at the last linearization, [k]."""
-        parts = [self.robot.system.attachments[name].displacement(x) for name in self.names]
+        parts = [self.robot.system.attachments[name].displacement(x)[part] for name, part in self._parts]
         return np.concatenate([np.empty(0), *parts])
 
     def shortfall(self, x: Array) -> Array:
-        """delta - d at node positions x, [k]."""
-        parts = [
-            self.robot.system.attachments[name].shortfall(x, self.robot.displacements[name]) for name in self.names
+        """delta - d at node positions x, and slip since the anchors, [k]."""
+        ports, aims = self.robot.system.attachments, self.robot.displacements
+        held = [ports[name].shortfall(x, aims[name])[part] for name, part in self._parts[: len(self._held)]]
+        slips = [
+            ports[name].displacement(x)[part] - self.anchors[name] for name, part in self._parts[len(self._held) :]
         ]
-        return np.concatenate([np.empty(0), *parts])
+        return np.concatenate([np.empty(0), *held, *slips])
+
+    def way_to_go(self, x: Array) -> Array:
+        """delta - d at node positions x, zero for friction, [k]: what load steps bring on in parts."""
+        ports, aims = self.robot.system.attachments, self.robot.displacements
+        held = [ports[name].shortfall(x, aims[name])[part] for name, part in self._parts[: len(self._held)]]
+        return np.concatenate([*held, np.zeros(len(self.rows) - len(self.given))])
 
     def respond(self, pose: Pose, scale: float = 1.0) -> tuple[Array, Array, Array]:
         """H [k, 3 nc], the motions X = scale A^-1 H^T [k, 3 nc] per unit of effort, and W = H X, by the last factorization."""
         system = self.robot.system
         H = np.zeros((len(self.rows), 3 * system.assembly.coordinate_count))
         first = 0
-        for name in self.names:
+        for name, part in self._parts:
             attachment = system.attachments[name]
             force = np.zeros((system.assembly.node_count, 3))
-            for slope in attachment.slopes(pose.x):
+            for slope in attachment.slopes(pose.x)[part]:
                 force[:] = 0.0
                 force[attachment.entry_nodes] = slope
                 H[first] = system.assembly.force_on_coordinates(force).reshape(-1)
@@ -84,6 +125,7 @@ class Driven:
         rest [nc, 3]: the step with the driven efforts as they are in `efforts`; scale: of the factorized matrix (see
         `Problem`).
         """
+        self.update(state.pose, efforts)
         H, X, W = self.respond(state.pose, scale)
         now = efforts[self.rows]
         target = self.decide(W, self.shortfall(state.x) + H @ rest.reshape(-1) - W @ now, now)
@@ -92,26 +134,46 @@ class Driven:
         return rest + ((target - now) @ X).reshape(-1, 3), after
 
     def decide(self, W: Array, free: Array, now: Array) -> Array:
-        """Efforts [k] that bring the displacements W lambda + free [k] (minus the given ones) to zero, within limits."""
-        diagonal = np.diag(W)
+        """Efforts [k] that bring W lambda + c lambda + free [k] to zero, within limits."""
+        P = W + np.diag(self.compliance)
+        diagonal = np.diag(P)
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        P = scale[:, None] * W * scale
-        # ports that do the same share the effort; the share of rounding makes their QP one with a single answer
-        P[np.diag_indices(len(P))] += 1e-12
-        low, high = self.limits.T
-        solution = solve_qp(QuadraticProgram(P, scale * free, low / scale, high / scale))
-        return np.clip(solution.x * scale if solution.ok else now, low, high)
+        P = scale[:, None] * P * scale
+        low, high = self.limits.T / scale
+        # ports that do the same leave P singular; a small share of the unit matrix makes the QP one with a single answer
+        solution = solve_qp(QuadraticProgram(P + 1e-9 * np.eye(len(P)), scale * free, low, high))
+        if not solution.ok:
+            return np.asarray(np.clip(now, *self.limits.T))
+        return np.asarray(np.clip(_polished(P, scale * free, low, high, solution) * scale, *self.limits.T))
 
     def barrier(self, short: Array) -> float:
-        """sum max(-low s, -high s) with limits cut at the penalty: what holding the ports costs when they are off by s."""
-        low, high = np.maximum(self.limits[:, 0], -self.penalty), np.minimum(self.limits[:, 1], self.penalty)
-        return float(np.maximum(-low * short, -high * short).sum())
+        """sum max over lambda of (-lambda s - 1/2 c lambda^2), limits without compliance cut at the penalty: what holding
+        the rows costs when they are off by s."""
+        stiff = self.compliance == 0.0
+        cut = np.where(stiff, self.penalty, np.inf)
+        low, high = np.maximum(self.limits[:, 0], -cut), np.minimum(self.limits[:, 1], cut)
+        soft = np.clip(-short / np.where(stiff, 1.0, self.compliance), low, high)
+        best = np.where(stiff, np.where(short > 0, low, high), soft)
+        return float((-best * short - 0.5 * self.compliance * best**2).sum())
 
     def violation(self, short: Array, efforts: Array, W: Array) -> Array:
-        """How far each row is from its given displacement, or from its limit where that holds it, [k], in its unit."""
-        stiffness = np.diag(W)
+        """How far each row is from where its law has it, or from its limit where that holds it, [k], in its unit."""
+        stiffness = np.diag(W) + self.compliance
         per = np.where(stiffness > 0.0, stiffness, 1.0)
-        return np.asarray(np.abs(efforts - np.clip(efforts - short / per, *self.limits.T)) * per)
+        off = short + self.compliance * efforts
+        return np.asarray(np.abs(efforts - np.clip(efforts - off / per, *self.limits.T)) * per)
+
+
+def _polished(P: Array, q: Array, low: Array, high: Array, solution: QuadraticSolution) -> Array:
+    """The answer of the QP without the share of the unit matrix: rows that no limit holds solve P y = -q, least in norm."""
+    push = solution.multipliers[: len(q)]
+    free = push == 0.0
+    if not free.any():
+        return solution.x
+    exact = np.where(push > 0.0, high, np.where(push < 0.0, low, 0.0))
+    rest = q[free] + P[np.ix_(free, ~free)] @ exact[~free]
+    exact[free] = np.linalg.lstsq(P[np.ix_(free, free)], -rest, rcond=1e-11)[0]
+    return exact if ((exact >= low) & (exact <= high)).all() else solution.x
 
 
 class Problem(Protocol):
@@ -175,6 +237,7 @@ class DrivenNewton:
             if not report.ok:
                 return Arrival("FAILED", pose, efforts, tuple(history), warped, report)
             warped += not definite
+            driven.update(pose, efforts)
             residual, allowed = system.residual(gradient), self.problem.allowed(pose)
             own_gradient = system.assembly.force_on_coordinates(gradient).reshape(-1)
             rest = self.problem.scale * system.solve(-gradient).reshape(-1)

@@ -62,12 +62,18 @@ class Dynamics:
         self.robot.system.require_fits(state)
         held = state.x[assembly.prescribed]
         target = held if prescribed is None else as_positions(prescribed, held.shape)
-        times, driven = Times(), Driven(self.robot)
-        first = self._linearized(state, target, driven, times)
-        if self.method == "linearized" or not first.ok:
-            return first
-        state = replace(state, efforts=first.state.efforts)
-        return self._newton_driven(state, first, driven, times) if driven else self._newton(state, target, first, times)
+        times, driven = Times(), Driven(self.robot, state.memory)
+        result = self._linearized(state, target, driven, times)
+        if self.method == "newton" and result.ok:
+            begin = replace(state, efforts=result.state.efforts)
+            result = (
+                self._newton_driven(begin, result, driven, times)
+                if driven
+                else self._newton(begin, target, result, times)
+            )
+        if state.memory and result.ok:
+            result = replace(result, state=replace(result.state, memory=driven.remembered(result.state.x)))
+        return result
 
     def _linearized(self, state: State, target: Array, driven: Driven, times: Times) -> StepResult:
         """The tangent is taken at the state with its own efforts, so that the step does what `robot.linearize` says."""

@@ -78,9 +78,9 @@ class Statics:
             system.require_fits(state)
         start = state if state is not None else self.robot.rest().at_rest()
         start_efforts = start.efforts if state is not None else np.zeros_like(start.efforts)
-        driven = Driven(self.robot)
+        driven = Driven(self.robot, start.memory)
         goal = driven.efforts(start_efforts)
-        offset = driven.shortfall(start.x)
+        offset = driven.way_to_go(start.x)
         held = start.x[system.assembly.prescribed]
         target = held if prescribed is None else as_positions(prescribed, held.shape)
         full_load, base = system.load, (1.0 if state is not None else 0.0)
@@ -106,6 +106,9 @@ class Statics:
                     result = replace(result, state=current)
                 if not result.ok:
                     break
+                if current.memory:
+                    result = replace(result, state=replace(result.state, memory=driven.remembered(result.state.x)))
+                    driven = Driven(self.robot, result.state.memory)
                 current = result.state
         finally:
             system.load = full_load
@@ -120,7 +123,7 @@ class Statics:
         """
         system, times = self.robot.system, Times()
         system.require_fits(state)
-        driven = Driven(self.robot)
+        driven = Driven(self.robot, state.memory)
         target = replace(state, efforts=driven.efforts(state.efforts), v=np.zeros_like(state.v))
         _, gradient, report, definite = system.linearize_safely(
             state.pose, state.efforts, tangent=self.tangent, times=times
@@ -139,7 +142,8 @@ class Statics:
         if not np.isfinite(pose.x).all():
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=system.diagnosis(report, pose))
         status = Status.STEPPED if definite else Status.WARPED
-        return StepResult(status, replace(target, pose=pose), residual, 1, times.seconds, (residual,))
+        after = replace(target, pose=pose, memory=driven.remembered(pose.x))
+        return StepResult(status, after, residual, 1, times.seconds, (residual,))
 
     def _equilibrate(self, state: State, prescribed: Array, times: Times) -> StepResult:
         system = self.robot.system

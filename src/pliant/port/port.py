@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +15,19 @@ from pliant.port._chain_kernels import carry, spread, spread_curvature
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class InnerLaw:
+    """Efforts that follow from the port itself (friction): -(delta - anchor) / compliance, between low and high; each [rows].
+
+    Where the compliance is zero, delta is held at its anchor as far as the limits allow.
+    """
+
+    anchor: Array
+    low: Array
+    high: Array
+    compliance: Array
 
 
 class Port(ABC):
@@ -31,6 +45,8 @@ class Port(ABC):
     displacement_unit: ClassVar[str]
     relative: ClassVar[bool] = False
     """Whether delta is measured from a reference that moves along with the robot."""
+    remembers: ClassVar[bool] = False
+    """Whether rows beyond `given_rows` have a law of their own with memory (see `inner_law`)."""
 
     points: Array
     """Material points at rest [m], [k, 3]."""
@@ -79,6 +95,23 @@ class Port(ABC):
     def reading(self, p: Array) -> Array:
         """Where the port is, said as a target, [t]: here the displacement itself."""
         return self.displacement(p)
+
+    @property
+    def given_rows(self) -> int:
+        """How many of the rows a user gives an effort or a displacement; the others follow from `inner_law`."""
+        return len(self.row_names)
+
+    def first_memory(self) -> Array:
+        """What a port that remembers knows at rest."""
+        return np.empty(0)
+
+    def remembered(self, p: Array, memory: Array) -> Array:
+        """What it knows after a step to p that was accepted."""
+        return memory
+
+    def inner_law(self, p: Array, efforts: Array, memory: Array) -> InnerLaw:
+        """The law of the rows beyond `given_rows` near p and these efforts [all rows]."""
+        return InnerLaw(*(np.empty(0) for _ in range(4)))
 
     def check_efforts(self, low: Array, high: Array) -> None:
         """Raise an InputError where efforts between low and high [rows] mean nothing; here all do."""

@@ -62,6 +62,7 @@ class Robot:
         """
         attachment = self._attached(name, port, body)
         limits = Limits.checked(name, len(port.row_names), effort, displacement, effort_rate, displacement_rate)
+        _require_no_inner_law(name, port)
         _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
         self._add(name, port, attachment, Role.ACTUATOR)
         self.limits[name] = limits
@@ -74,6 +75,7 @@ class Robot:
         turning the robot by an angle counts like the way that its ends go.
         """
         attachment = self._attached(name, port, body, loaded=False)
+        _require_no_inner_law(name, port)
         rows = len(port.row_names)
         units = port.row_units or (port.displacement_unit,) * rows
         default = np.where(np.array(units) == "rad", self._half_size(), 1.0)
@@ -122,13 +124,11 @@ class Robot:
             return
         assert displacement is not None
         aim = _displacement(name, port, displacement)
-        limits = Limits.checked(
-            name, len(port.row_names), port.effort_range if effort_limits is None else effort_limits
-        )
+        limits = Limits.checked(name, port.given_rows, port.effort_range if effort_limits is None else effort_limits)
         _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
         self._add(name, port, attachment, Role.DRIVEN)
         self.limits[name], self.displacements[name] = limits, aim
-        self._efforts[name] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
+        self._efforts[name][: port.given_rows] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
 
     def sense(self, name: str, port: Port, *, body: int = 0) -> None:
         """Add a port that is only looked at: its effort is zero."""
@@ -199,9 +199,25 @@ class Robot:
             raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
     def _add(self, name: str, port: Port, attachment: Attachment, role: Role) -> None:
+        # a load on fixed nodes goes into the support, and a sensor may look at anything
+        if role not in (Role.IMPOSED, Role.SENSOR) and not self._can_move(attachment):
+            raise InputError(
+                f"port {name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing can move",
+                remedy="choose a place that is free to move, or sense(...) to look at it only",
+                nodes=attachment.entry_nodes,
+            )
         self.ports[name], self.roles[name], self._attachments[name] = port, role, attachment
         self._efforts[name] = np.zeros(len(port.row_names))
         self.__dict__.pop("system", None)
+
+    def _can_move(self, attachment: Attachment) -> bool:
+        """Whether any node of a port is neither fixed nor prescribed."""
+        held = [
+            first + ids
+            for first, body in zip(self._first_nodes, self.bodies, strict=False)
+            for ids in (body.supports.fixed, body.supports.prescribed)
+        ]
+        return bool(np.setdiff1d(attachment.entry_nodes, np.concatenate(held)).size)
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{name}: {role.name.lower()}" for name, role in self.roles.items())
@@ -230,7 +246,8 @@ class Robot:
     def rest(self) -> State:
         """The robot as it was made: no load, no velocity; the efforts are those imposed."""
         pose = self.system.assembly.rest()
-        return State(pose, np.zeros_like(pose.x), self.efforts)
+        memory = {name: self._attachments[name].port.first_memory() for name in self.system.remembering}
+        return State(pose, np.zeros_like(pose.x), self.efforts, memory=memory)
 
     def displacement(self, state: State, name: str) -> Array:
         """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ...;
@@ -279,6 +296,14 @@ class Robot:
         return self.system.condense(state, tangent=tangent, step=step)
 
 
+def _require_no_inner_law(name: str, port: Port) -> None:
+    if port.remembers:
+        raise InputError(
+            f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
+            remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
+        )
+
+
 def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -> None:
     try:
         attachment.port.check_efforts(low, high)
@@ -295,12 +320,14 @@ def _acceleration(gravity: ArrayLike) -> Array:
 
 
 def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
-    """One finite effort per row of a port."""
-    rows = len(port.row_names)
+    """One finite effort per row of a port that is given one; zero for the others."""
+    rows = port.given_rows
     value = np.asarray(effort, dtype=float)
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
         raise InputError(f"effort of {name!r} is {effort}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
-    return np.array(np.broadcast_to(value, (rows,)))
+    out = np.zeros(len(port.row_names))
+    out[:rows] = value
+    return out
 
 
 def _displacement(name: str, port: Port, displacement: ArrayLike) -> Array:

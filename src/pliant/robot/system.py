@@ -62,6 +62,7 @@ class System:
         self.attachments = dict(attachments)
         self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
         self._relative = [a for a in self.attachments.values() if a.port.relative]
+        self.remembering = tuple(name for name, a in self.attachments.items() if a.port.remembers and a.loaded)
         self._name_rows()
         self.load = np.concatenate([body.load_masses for body in bodies])[:, None] * gravity
         self.values = np.zeros((self.assembly.block_count, 3, 3))
@@ -114,6 +115,13 @@ class System:
             raise InputError(
                 f"the state has {len(state.x)} nodes, {len(state.efforts)} port rows, {len(state.pose.centers)} rigid parts",
                 remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(self.assembly.rigid_names)}: make the "
+                "state with robot.rest() after all ports have been added",
+            )
+        known = {name: state.memory[name].shape for name in state.memory}
+        if known != {name: self.attachments[name].port.first_memory().shape for name in self.remembering}:
+            raise InputError(
+                f"the state has a memory of {', '.join(map(repr, known)) or 'no port'}",
+                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: make the "
                 "state with robot.rest() after all ports have been added",
             )
 
@@ -395,7 +403,7 @@ class System:
         scale = 1.0 if step is None else step * step
         pose = self.assembly.moved(state.pose, self._free_motion + scale * change.reshape(-1, 3))
         v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
-        return State(pose, v, efforts, state.time + (step or 0.0))
+        return replace(state, pose=pose, v=v, efforts=efforts, time=state.time + (step or 0.0))
 
     def diagnosis(self, report: Report, pose: Pose, *, moving: bool = False) -> PliantError:
         """The likely cause of a failed factorization, as an error to raise; `moving`: in dynamics, which needs no support."""
