@@ -239,3 +239,28 @@ def test_a_given_length_beyond_its_strength_gives_way():
     assert robot.effort(step.state, "left") == pytest.approx([1.0])
     assert robot.displacement(step.state, "left")[0] < 0.02
     assert step.distance < 1e-8
+
+
+def test_dynamic_steps_hold_a_given_length():
+    """With a time step: the given length is held along the way or the cable slack, and the target is reached at rest."""
+    plain = mixed(0.003)
+    body = TetBody(
+        plain.bodies[0].mesh,
+        Corotational(E=300e3, nu=0.4),
+        fixed=plain.bodies[0].mesh.where(x_below=0),
+        damping=(20.0, 0.02),
+    )
+    robot = Robot(body)
+    robot.actuate("up", plain.ports["up"], effort=(0, 20))
+    robot.impose("left", plain.ports["left"], displacement=0.0)
+    robot.effect("tip", plain.ports["tip"])
+    inverse, state = Inverse(robot, step=0.01, energy=1e-6), robot.rest()
+    for k in range(80):
+        robot.set_displacement("left", 0.003 * min(1.0, (k + 1) / 20))
+        state = inverse.step(state, tip=0.008 + 0.004 * min(1.0, (k + 1) / 20)).require().state
+        short = float((robot.displacement(state, "left") - robot.displacements["left"])[0])
+        taut = robot.effort(state, "left")[0] > 0
+        assert -5e-5 < short < (5e-5 if taut else np.inf)
+    assert taut
+    assert robot.displacement(state, "tip") == pytest.approx([0.012], abs=2e-5)
+    assert robot.effort(state, "left")[0] > 0.5

@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant import Cable, Cavity, Dynamics, Force, NeoHookean, Point, Robot, Statics, Stiffness, TetBody, make, solids
+from pliant import (
+    Cable,
+    Cavity,
+    Dynamics,
+    Force,
+    Frame,
+    Hinge,
+    NeoHookean,
+    Point,
+    Robot,
+    Statics,
+    Stiffness,
+    TetBody,
+    make,
+    solids,
+)
 
 MESH = make.box((0.08, 0.02, 0.02), (8, 2, 2))
 CHAMBER = solids.box((0.04, 0.006, 0.006), at=(0.02, 0.007, 0.004))
@@ -62,6 +77,37 @@ def test_the_whole_block_is_the_slope_of_the_equilibrium(state, order, capsys):
             end="",
         )
     assert error.max() < 1e-4
+
+
+@pytest.mark.parametrize("rigid", [True, False])
+def test_frames_and_hinges_belong_to_it(rigid):
+    """A plate pulled by a force through its frame and turned by a torque: all rows of W, rotations included, within 1e-4."""
+    end = MESH.where(x_above=0.08)
+    body = TetBody(
+        MESH, NeoHookean(E=100e3, nu=0.4), fixed=MESH.where(x_below=0), rigid={"plate": end} if rigid else {}
+    )
+    arm = Robot(body, gravity=(0, 0, -9.81))
+    efforts = {"plate": np.array([0.3, -0.1, 0.15, 0, 0, 0]), "hinge": np.array([2e-3])}
+    arm.impose("plate", Frame("plate" if rigid else end), effort=efforts["plate"])
+    arm.impose("hinge", Hinge(MESH.where(x_above=0.06), point=(0.01, 0.01, 0.01), axis=(0, 1, 0.2)), effort=2e-3)
+    statics = Statics(arm, tolerance=1e-12)
+    here = statics.solve().require().state
+    W = arm.linearize(here).W
+    scale = np.sqrt(np.outer(np.diag(W), np.diag(W)))
+    assert np.abs((W - W.T) / scale).max() < 1e-10
+    changes = {"plate": [1e-3] * 3 + [1e-5] * 3, "hinge": [1e-5]}
+    columns = []
+    for name, sizes in changes.items():
+        for row, h in enumerate(sizes):
+            ends = []
+            for sign in (1, -1):
+                arm.set_effort(name, efforts[name] + sign * h * np.eye(len(sizes))[row])
+                there = statics.solve(here).require().state
+                arm.system.face(here.pose)
+                ends.append(arm.system.displacements(there.x))
+            arm.set_effort(name, efforts[name])
+            columns.append((ends[0] - ends[1]) / (2 * h))
+    assert np.abs((np.array(columns).T - W) / scale).max() < 1e-4
 
 
 @pytest.mark.parametrize("state", ["bent up", "bent down"])
