@@ -37,4 +37,4 @@ def test_rows_that_do_the_same_share_the_effort():
     W = np.ones((2, 2))
     model = Condensed(W, np.zeros(2), np.zeros(2), np.zeros(2), ("a", "b"), {"a": slice(0, 1), "b": slice(1, 2)})
     efforts = model.efforts_holding(np.array([0, 1]), np.array([2.0, 2.0]), np.zeros(2))
-    assert efforts == pytest.approx([1.0, 1.0], rel=1e-3)
+    assert efforts == pytest.approx([1.0, 1.0])

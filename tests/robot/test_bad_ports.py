@@ -131,3 +131,35 @@ def test_a_pull_point_on_the_cable_fails_the_step_and_not_the_program():
         assert np.array_equal(result.state.x, state.x)
         with pytest.raises(PliantError):
             result.require()
+
+
+def test_nothing_raises_in_a_loop_when_a_port_loses_its_meaning():
+    """The same for a cable whose length is given, and for the inverse with one: results say it, nothing is raised."""
+    arm = robot()
+    arm.impose("line", rope(pull=(-0.02, 0.01, 0.01)), displacement=0.035)
+    arm.actuate("rope", rope(pull=(-0.02, 0.01, 0.015)), effort=(0, 5))
+    arm.effect("tip", Frame(MESH.where(x_above=0.06)))
+    state, target = arm.rest(), arm.reading(arm.rest(), "tip")
+    for name in ("line", "rope"):
+        before = arm.ports[name].pull
+        arm.move_pull(name, (0.01, 0.01, 0.01))
+        held = Inverse(arm).step(state, tip=target)
+        assert held.status is InverseStatus.FAILED
+        assert held.state is state
+        with pytest.raises(PliantError, match=f"port '{name}'"):
+            held.require()
+        if name == "line":
+            for result in (Statics(arm).step(state), Dynamics(arm, 0.01).step(state), Statics(arm).solve(state)):
+                assert not result.ok
+        arm.move_pull(name, before)
+    assert Inverse(arm).step(state, tip=target).ok
+
+
+def test_a_frame_of_places_that_are_no_numbers_is_none():
+    """A pose that went astray gives NaN rows, which every step looks for, and no exception from the algebra."""
+    arm = robot()
+    arm.sense("end", Frame(MESH.where(x_above=0.06)))
+    attachment = arm.system.attachments["end"]
+    for x in (np.full((63, 3), np.nan), np.zeros((63, 3)), np.full((63, 3), np.inf)):
+        with np.errstate(invalid="ignore"):
+            assert not np.isfinite(attachment.slopes(x)[3:]).all()

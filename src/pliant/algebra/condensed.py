@@ -59,7 +59,7 @@ class Condensed:
         given to these rows have no effect in it (`efforts_holding` tells which they are).
         """
         W_m = self.W[:, rows]
-        gain = np.linalg.solve(_regular(W_m[rows]), W_m.T).T
+        gain = W_m @ _inverse(W_m[rows])
         W = self.W - gain @ W_m.T
         W[rows], W[:, rows] = 0.0, 0.0
         free = self.delta_free + gain @ (displacement - self.delta_free[rows])
@@ -70,10 +70,13 @@ class Condensed:
         out: Array = efforts.copy()
         out[rows] = 0.0
         missing = displacement - self.predicted(out)[rows]
-        out[rows] = np.linalg.solve(_regular(self.W[np.ix_(rows, rows)]), missing)
+        out[rows] = _inverse(self.W[np.ix_(rows, rows)]) @ missing
         return out
 
 
-def _regular(W: Array) -> Array:
-    """W with the share of rounding added that makes ports which do the same share the effort."""
-    return np.asarray(W + 1e-12 * np.diag(np.maximum(np.diag(W), 1e-300)))
+def _inverse(W: Array) -> Array:
+    """W^-1, and where rows do the same the least inverse, by which they share the effort."""
+    diagonal = np.diag(W)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    scaled = scale[:, None] * W * scale
+    return np.asarray(scale[:, None] * np.linalg.pinv(scaled, rcond=1e-11, hermitian=True) * scale)

@@ -34,8 +34,14 @@ def exponential(theta: ArrayLike) -> Array:
 
 
 def nearest_rotation(matrix: ArrayLike) -> Array:
-    """The rotation closest to a 3x3 matrix: takes out the rounding that products of rotations collect."""
-    U, _, Vt = np.linalg.svd(np.asarray(matrix, dtype=float))
+    """The rotation closest to a 3x3 matrix: takes out the rounding that products of rotations collect.
+
+    NaN where the matrix is not finite: a step that went astray is found by who took it, not here.
+    """
+    given = np.asarray(matrix, dtype=float)
+    if not np.isfinite(given).all():
+        return np.full((3, 3), np.nan)
+    U, _, Vt = np.linalg.svd(given)
     U[:, 2] *= np.sign(np.linalg.det(U @ Vt))
     rotation: Array = U @ Vt
     return rotation

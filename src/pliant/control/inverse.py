@@ -158,7 +158,17 @@ class Inverse:
             model = self.robot.linearize(state, tangent=self.tangent, step=self.h)
         except PliantError as error:
             return self._held(state, InverseStatus.FAILED, error)
+        if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
+            return self._held(state, InverseStatus.FAILED, self._meaningless(state))
         return self._decide(state, model, self._goal(aims, model), self.h if interval is None else interval)
+
+    def _meaningless(self, state: State) -> PliantError:
+        """The first port without a slope at this state, as an error."""
+        attachments = self.robot.system.attachments
+        name = next((n for n, a in attachments.items() if not np.isfinite(a.slopes(state.x)).all()), "unknown")
+        return InputError(
+            f"port {name!r} has no direction here", remedy="look at its points: two are in one place, or crushed"
+        )
 
     def build(
         self, model: Condensed, target: Array, *, interval: float | None = None, drop: tuple[str, ...] = ()

@@ -135,6 +135,8 @@ class Driven:
 
     def decide(self, W: Array, free: Array, now: Array) -> Array:
         """Efforts [k] that bring W lambda + c lambda + free [k] to zero, within limits."""
+        if not (np.isfinite(W).all() and np.isfinite(free).all()):
+            return now
         P = W + np.diag(self.compliance)
         diagonal = np.diag(P)
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -220,8 +222,10 @@ class DrivenNewton:
     good as well, so that curved constraints do not hold up the last iterations. Either way it comes to an end.
     """
 
-    def __init__(self, driven: Driven, problem: Problem, *, tolerance: float, max_iterations: int) -> None:
-        self.driven, self.problem = driven, problem
+    def __init__(
+        self, driven: Driven, problem: Problem, *, tolerance: float, max_iterations: int, search: bool = True
+    ) -> None:
+        self.driven, self.problem, self.search = driven, problem, search
         self.tolerance, self.max_iterations = tolerance, max_iterations
         self._system = driven.robot.system
         self._size = float(np.ptp(self._system.assembly.rest_x, axis=0).max())
@@ -258,7 +262,7 @@ class DrivenNewton:
             merit = value + float(now @ driven.displacement(pose.x)) + driven.barrier(short)
             slope = float((own_gradient + now @ H) @ step) + driven.barrier(short + H @ step) - driven.barrier(short)
             attempt = self._attempts(pose, efforts, step, target, offset, W, allowed, close)
-            found = _longest(attempt, merit, slope, best)
+            found = _longest(attempt, merit, slope, best) if self.search else attempt(1.0)
             if found is None:
                 return Arrival("STALLED", pose, efforts, tuple(history), warped)
             pose, efforts = found.pose, found.efforts
@@ -271,7 +275,8 @@ class DrivenNewton:
 
     @staticmethod
     def _off(residual: float, allowed: float, violation: Array, close: Array) -> float:
-        return max(residual / max(allowed, 1e-300), float((violation / close).max(initial=0.0)))
+        parts = np.append(violation / close, residual / max(allowed, 1e-300))
+        return float(parts.max()) if np.isfinite(parts).all() else np.inf
 
     def _attempts(
         self,

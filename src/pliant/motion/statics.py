@@ -197,7 +197,9 @@ class Statics:
             step = system.solve(-gradient - system.force_of_prescribed(shift))
             pose = system.assembly.moved(pose, step, prescribed)
         problem = _Equilibrium(self, times)
-        newton = DrivenNewton(driven, problem, tolerance=self.tolerance, max_iterations=self.max_iterations)
+        newton = DrivenNewton(
+            driven, problem, tolerance=self.tolerance, max_iterations=self.max_iterations, search=self.line_search
+        )
         end = newton.run(pose, state.efforts, offset)
         if end.report is not None:
             residual = end.history[-1] if end.history else np.nan

@@ -62,7 +62,7 @@ class Capstan(Cable):
     def angles(self, p: Array) -> Array:
         """Angles of the bends [rad] with the points at p, [bends]."""
         along = np.diff(self._way(p), axis=0)
-        along /= np.linalg.norm(along, axis=1)[:, None]
+        along /= np.maximum(np.linalg.norm(along, axis=1)[:, None], 1e-300)
         crossed = np.linalg.norm(np.cross(along[1:], along[:-1]), axis=1)
         return np.asarray(np.arctan2(crossed, np.einsum("ki,ki->k", along[1:], along[:-1])))
 

@@ -164,4 +164,7 @@ class Frame(Port):
         R = nearest_rotation(A)
         V = A @ R.T
         V = 0.5 * (V + V.T)
-        return R, V, np.linalg.inv(np.trace(V) * np.eye(3) - V)
+        turning = np.trace(V) * np.eye(3) - V
+        # a region crushed to a line has no orientation; NaN is found by the step that crushed it
+        usable = np.linalg.det(turning) != 0.0
+        return R, V, np.linalg.inv(turning) if usable else np.full((3, 3), np.nan)

@@ -65,7 +65,7 @@ class State:
         try:
             with _with_suffix(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 pose = Pose(data["x"], data["centers"], data["rotations"])
-                memory = {str(name): data[f"memory_{k}"] for k, name in enumerate(data["memory_names"])}
+                memory = {str(name): data[f"memory_{k}"] for k, name in enumerate(data.get("memory_names", ()))}
                 return cls(pose, data["v"], data["efforts"], float(data["time"]), memory)
         except (OSError, KeyError, ValueError, EOFError, TypeError, BadZipFile) as error:
             raise FileError(
