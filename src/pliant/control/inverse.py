@@ -100,7 +100,7 @@ class InverseStep:
 
     @property
     def distance(self) -> float:
-        """Norm of the error of all effector rows."""
+        """Norm of the error of all effector rows, in their own units (metres and radians add up as they are)."""
         return float(np.sqrt(sum(float(e @ e) for e in self.error.values())))
 
     def require(self) -> InverseStep:
