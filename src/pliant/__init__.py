@@ -12,7 +12,7 @@ from pliant.control import Inverse
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes
-from pliant.port import Cable, Cavity, Center, Force, Point, Port, check_port
+from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
 from pliant.robot import Robot, State
 from pliant.shape import Embedding, SurfaceMesh, TetMesh, make, read, solids
 
@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Cable",
+    "Capstan",
     "Cavity",
     "Center",
     "Condensed",
@@ -27,6 +28,8 @@ __all__ = [
     "Dynamics",
     "Embedding",
     "Force",
+    "Frame",
+    "Hinge",
     "Inverse",
     "Linear",
     "MooneyRivlin",
@@ -40,6 +43,7 @@ __all__ = [
     "StVenantKirchhoff",
     "State",
     "Statics",
+    "Stiffness",
     "SurfaceMesh",
     "TetBody",
     "TetMesh",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class Condensed:
     """False where the exact tangent was not, and the warped one stands in for it."""
     times: Mapping[str, float] = field(default_factory=dict)
     """Seconds per stage: assemble, factor, solve, condense."""
+    references: Mapping[str, Array] = field(default_factory=dict)
+    """What the displacements of relative ports are measured from, by port: an array of the port's own making."""
 
     def rows(self, *ports: str) -> NDArray[np.intp]:
         """Row numbers of these ports, in this order."""
@@ -49,3 +51,32 @@ class Condensed:
         """Displacements [m] that the linear model expects at these total efforts."""
         delta: Array = self.W @ efforts + self.delta_free
         return delta
+
+    def holding(self, rows: NDArray[np.intp], displacement: Array) -> Condensed:
+        """The model in which some rows keep a given displacement [k], by whatever effort it takes.
+
+        With m these rows: W' = W - W_m W_mm^-1 W_m^T and delta_free' = delta_free + W_m W_mm^-1 (d - delta_free_m); efforts
+        given to these rows have no effect in it (`efforts_holding` tells which they are).
+        """
+        W_m = self.W[:, rows]
+        gain = W_m @ _inverse(W_m[rows])
+        W = self.W - gain @ W_m.T
+        W[rows], W[:, rows] = 0.0, 0.0
+        free = self.delta_free + gain @ (displacement - self.delta_free[rows])
+        return replace(self, W=0.5 * (W + W.T), delta_free=free)
+
+    def efforts_holding(self, rows: NDArray[np.intp], displacement: Array, efforts: Array) -> Array:
+        """All efforts [m], with those of some rows such that these have a given displacement [k]."""
+        out: Array = efforts.copy()
+        out[rows] = 0.0
+        missing = displacement - self.predicted(out)[rows]
+        out[rows] = _inverse(self.W[np.ix_(rows, rows)]) @ missing
+        return out
+
+
+def _inverse(W: Array) -> Array:
+    """W^-1, and where rows do the same the least inverse, by which they share the effort."""
+    diagonal = np.diag(W)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    scaled = scale[:, None] * W * scale
+    return np.asarray(scale[:, None] * np.linalg.pinv(scaled, rcond=1e-11, hermitian=True) * scale)

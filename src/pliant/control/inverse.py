@@ -5,7 +5,9 @@ With a: actuators, e: effectors, and delta = W lambda + delta_free of the conden
     min  1/2 |S (W_ea lambda_a + d_e - target)|^2 + 1/2 eps lambda_a^T W_aa lambda_a
     s.t. lambda_min <= lambda_a <= lambda_max,    d_min <= W_aa lambda_a + d_a <= d_max,    rate limits on both
 
-where d are the displacements with imposed efforts and no actuation. eps is relative (1e-8 of the ratio of the two matrices'
+where d are the displacements with imposed efforts and no actuation. Ports with an imposed displacement are held exactly: their
+efforts are eliminated from the model (`Condensed.holding`), and those that would leave their limits (a cable that would have to
+push) are let go at the limit. eps is relative (1e-8 of the ratio of the two matrices'
 norms): it makes the answer unique and of least work where actuators are redundant, and costs no accuracy that shows.
 """
 
@@ -59,13 +61,24 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class _Answer:
+    """What the QP says: the decision, the model that it was made with, limits dropped, and efforts of all rows."""
+
+    decision: Decision
+    solution: QuadraticSolution
+    relaxed: tuple[str, ...]
+    model: Condensed
+    efforts: Array
+
+
+@dataclass(frozen=True)
 class InverseStep:
     """What a step of the inverse did.
 
-    efforts per actuator in its unit, and the displacements that go with them by the model (what a motor of a cable's length
-    is told); error: effector minus target per effector, as the model predicts it; active: limits
-    that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the scaled W_ea; solution: the
-    QP's, with its residuals; times: seconds per stage.
+    efforts per actuator in its unit (`robot.effort(step.state, name)` tells any port's), and the displacements that go with
+    them by the model (what a motor that winds a cable is told); error: effector minus target per effector, as the model
+    predicts it; active: limits that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the
+    scaled W_ea; solution: the QP's, with its residuals; times: seconds per stage.
     """
 
     status: InverseStatus
@@ -89,7 +102,7 @@ class InverseStep:
 
     @property
     def distance(self) -> float:
-        """Norm of the error of all effector rows."""
+        """Norm of the error of all effector rows, in their own units (metres and radians add up as they are)."""
         return float(np.sqrt(sum(float(e @ e) for e in self.error.values())))
 
     def require(self) -> InverseStep:
@@ -116,38 +129,61 @@ class Inverse:
             raise InputError(
                 f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
             )
+        if robot.system.remembering:
+            raise InputError(
+                f"{robot.system.remembering[0]!r} has friction, which the condensed model does not know",
+                remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
+            )
         if not (np.isfinite(energy) and energy > 0):
             raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
         self.energy, self.tangent, self.h = energy, tangent, step
         self._warm: NDArray[np.intp] | None = None
+        self._driven = robot.named(Role.DRIVEN)
+        attachments = robot.system.attachments
+        self._wary = [
+            name
+            for name in self.actuators
+            if attachments[name].port.trusted_change(robot.efforts[robot.system.slices[name]]) is not None
+        ]
 
     def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
         """One decision and the state that follows from it (real time): linearize, condense, decide, update.
 
-        targets: one per effector, in its unit and shape. interval [s]: since the last decision, for rate limits (default: the
-        time step; without one, rates do not limit).
+        targets: one per effector, in its unit and shape (a `Frame`: position and quaternion wxyz). interval [s]: since the
+        last decision, for rate limits (default: the time step; without one, rates do not limit).
         """
         try:
-            goal = self._goal(targets)
+            aims = self._aims(targets)
         except _NotANumber:
             return self._held(state, InverseStatus.HELD, None)
         try:
             model = self.robot.linearize(state, tangent=self.tangent, step=self.h)
         except PliantError as error:
             return self._held(state, InverseStatus.FAILED, error)
-        return self._decide(state, model, goal, self.h if interval is None else interval)
+        if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
+            return self._held(state, InverseStatus.FAILED, self._meaningless(state))
+        return self._decide(state, model, self._goal(aims, model), self.h if interval is None else interval)
+
+    def _meaningless(self, state: State) -> PliantError:
+        """The first port without a slope at this state, as an error."""
+        attachments = self.robot.system.attachments
+        name = next((n for n, a in attachments.items() if not np.isfinite(a.slopes(state.x)).all()), "unknown")
+        return InputError(
+            f"port {name!r} has no direction here", remedy="look at its points: two are in one place, or crushed"
+        )
 
     def build(
         self, model: Condensed, target: Array, *, interval: float | None = None, drop: tuple[str, ...] = ()
     ) -> Decision:
-        """The QP for targets of all effector rows [e]; `drop` leaves out kinds of limits (see `RELAXATION`)."""
+        """The QP; target [e]: the displacements asked of all effector rows; `drop` leaves out kinds of limits (see
+        `RELAXATION`)."""
         a, e = model.rows(*self.actuators), model.rows(*self.effectors)
         W_ea, W_aa = model.W[np.ix_(e, a)], model.W[np.ix_(a, a)]
         others = model.efforts.copy()
         others[a] = 0.0
         free = model.predicted(others)
         S = np.concatenate([self.robot.weights[name] for name in self.effectors])
-        scale = 1.0 / np.sqrt(np.diag(W_aa))
+        scale = _scales(W_aa)
         J = S[:, None] * W_ea * scale
         work = scale[:, None] * W_aa * scale
         tracking = J.T @ J
@@ -155,10 +191,14 @@ class Inverse:
         weight = 1.0 / max(float(np.linalg.norm(tracking)), 1e-300)
         P = weight * (tracking + epsilon * work)
         q = weight * (J.T @ (S * (free[e] - target)))
+        idle = np.diag(W_aa) <= 0.0
+        if idle.any():  # an effort that does nothing here (the modulus of a region without strain) stays as it is
+            P[idle, idle] = 1.0
+            q[idle] = -model.efforts[a][idle] / scale[idle]
         bounds = self._bounds(model, a, interval, drop)
         rows = np.isfinite(bounds.displacement).any(axis=1)
-        A = (W_aa * scale)[rows] / np.sqrt(np.diag(W_aa))[rows, None]
-        limits = (bounds.displacement[rows] - free[a][rows, None]) / np.sqrt(np.diag(W_aa))[rows, None]
+        A = (W_aa * scale)[rows] * scale[rows, None]
+        limits = (bounds.displacement[rows] - free[a][rows, None]) * scale[rows, None]
         problem = QuadraticProgram(
             P, q, bounds.effort[:, 0] / scale, bounds.effort[:, 1] / scale, A, limits[:, 0], limits[:, 1]
         )
@@ -178,29 +218,34 @@ class Inverse:
             pace = interval * np.concatenate([limit.displacement_rate for limit in limits])
             if "displacement rate" not in drop:
                 course = _within_reach(course, model.delta[a], pace)
+        for name in self._wary:
+            rows = np.flatnonzero(np.isin(a, model.rows(name)))
+            now = model.efforts[model.slices[name]]
+            trust = self.robot.system.attachments[name].port.trusted_change(now)
+            if trust is not None:
+                effort[rows] = _within_reach(effort[rows], now, trust)
         return _Bounds(effort, course)
 
     def _decide(self, state: State, model: Condensed, goal: Array, interval: float | None) -> InverseStep:
         begin = time.perf_counter()
-        decision, solution, relaxed = self._solve(model, goal, interval)
-        if not solution.ok:
+        answer = self._solve(model, goal, interval)
+        if not answer.solution.ok:
             return self._held(state, InverseStatus.FAILED, None)
-        efforts = model.efforts.copy()
-        efforts[decision.actuators] = self._clipped(decision, solution)
+        decision, solution, efforts = answer.decision, answer.solution, answer.efforts
         decided = time.perf_counter()
         after = self.robot.system.follow(state, model, efforts, step=self.h)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
         predicted = model.predicted(efforts)
-        W_ea = model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
+        W_ea = answer.model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
         singular = np.linalg.svd(W_ea, compute_uv=False)
         return InverseStep(
-            InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
+            InverseStatus.RELAXED if answer.relaxed else InverseStatus.SOLVED,
             after,
             {name: efforts[model.slices[name]] for name in self.actuators},
             {name: predicted[model.slices[name]] for name in self.actuators},
             self._errors(model, predicted, goal),
             tuple(decision.limit_names[k] for k in solution.active()),
-            relaxed,
+            answer.relaxed,
             int((singular > 1e-6 * singular[0]).sum()),
             float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf,
             1,
@@ -208,10 +253,40 @@ class Inverse:
             times,
         )
 
-    def _solve(
-        self, model: Condensed, goal: Array, interval: float | None
-    ) -> tuple[Decision, QuadraticSolution, tuple[str, ...]]:
-        """The QP's answer; where limits contradict, without those of RELAXATION, one kind after the other."""
+    def _solve(self, model: Condensed, goal: Array, interval: float | None) -> _Answer:
+        """The QP's answer; ports with an imposed displacement that would leave their effort limits are let go there."""
+        if not self._driven:
+            return self._solve_held(model, goal, interval, None)
+        given = self._given(model)
+        limits = np.concatenate([self.robot.limits[name].effort for name in self._driven])
+        rows = model.rows(*self._driven)
+        at_limit = np.zeros(len(rows), int)
+        for _ in range(2 * len(rows) + 2):
+            efforts = model.efforts.copy()
+            efforts[rows] = np.where(at_limit < 0, limits[:, 0], np.where(at_limit > 0, limits[:, 1], efforts[rows]))
+            held = at_limit == 0
+            answer = self._solve_held(replace(model, efforts=efforts), goal, interval, (rows[held], given[held]))
+            if not answer.solution.ok:
+                break
+            short = model.predicted(answer.efforts)[rows] - given
+            own = answer.efforts[rows]
+            after = np.where(held, np.where(own < limits[:, 0], -1, np.where(own > limits[:, 1], 1, 0)), at_limit)
+            after[(at_limit < 0) & (short < 0) | (at_limit > 0) & (short > 0)] = 0
+            if np.array_equal(after, at_limit):
+                break
+            at_limit = after
+        answer.efforts[rows] = np.clip(answer.efforts[rows], limits[:, 0], limits[:, 1])
+        return answer
+
+    def _given(self, model: Condensed) -> Array:
+        """The displacements imposed on driven rows, from the references of the model."""
+        return self._goal({name: self.robot.displacements[name] for name in self._driven}, model)
+
+    def _solve_held(
+        self, model: Condensed, goal: Array, interval: float | None, held: tuple[NDArray[np.intp], Array] | None
+    ) -> _Answer:
+        """The answer with some rows held; where limits contradict, without those of RELAXATION, one kind after the other."""
+        whole, model = model, model if held is None else model.holding(*held)
         for k in range(len(RELAXATION) + 1):
             decision = self.build(model, goal, interval=interval, drop=RELAXATION[:k])
             warm = (
@@ -225,7 +300,11 @@ class Inverse:
             if solution.ok:
                 self._warm = solution.active()
                 break
-        return decision, solution, RELAXATION[:k]
+        efforts = whole.efforts.copy()
+        if solution.ok:
+            efforts[decision.actuators] = self._clipped(decision, solution)
+            efforts = efforts if held is None else whole.efforts_holding(*held, efforts)
+        return _Answer(decision, solution, RELAXATION[:k], model, efforts)
 
     @staticmethod
     def _clipped(decision: Decision, solution: QuadraticSolution) -> Array:
@@ -247,18 +326,18 @@ class Inverse:
         Decisions and equilibria alternate; an update that does not lower the error is halved. Ends when the efforts change
         by less than `tolerance` of their size, or where no shorter update helps.
         """
-        goal = self._goal(targets)
+        aims = self._aims(targets)
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
         current = self._equilibrium(statics, self.robot.rest() if state is None else state)
         step = self._held(current, InverseStatus.NOT_CONVERGED, None)
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent)
-            decision, solution, relaxed = self._solve(model, goal, None)
+            goal = self._goal(aims, model)
+            answer = self._solve(model, goal, None)
+            decision, solution, relaxed, proposal = answer.decision, answer.solution, answer.relaxed, answer.efforts
             if not solution.ok:
                 return replace(step, status=InverseStatus.FAILED, iterations=iteration)
-            proposal = model.efforts.copy()
-            proposal[decision.actuators] = self._clipped(decision, solution)
-            merit = self._merit(decision, model.delta, goal)
+            merit = self._merit(current, aims)
             change = proposal - model.efforts
             size = np.abs(change[decision.actuators] / decision.scale).max()
             whole = np.abs(proposal[decision.actuators] / decision.scale).max()
@@ -277,14 +356,14 @@ class Inverse:
             )
             if size <= tolerance * max(whole, 1e-12):
                 return step
-            moved = self._shortened(statics, current, change, merit, decision, goal)
+            moved = self._shortened(statics, current, change, merit, aims)
             if moved is None:
                 return step
             current = moved
         return replace(step, status=InverseStatus.NOT_CONVERGED)
 
     def _shortened(
-        self, statics: Statics, current: State, change: Array, merit: float, decision: Decision, goal: Array
+        self, statics: Statics, current: State, change: Array, merit: float, aims: Mapping[str, Array]
     ) -> State | None:
         """The equilibrium after the longest part 1, 1/2, 1/4 ... of a change of efforts that lowers the error."""
         length = 1.0
@@ -293,18 +372,18 @@ class Inverse:
                 there = self._equilibrium(statics, current, current.efforts + length * change)
             except PliantError:
                 there = None
-            if there is not None:
-                delta = self.robot.system.displacements(there.x)
-                if self._merit(decision, delta, goal) < merit * (1 - 1e-14):
-                    return there
+            if there is not None and self._merit(there, aims) < merit * (1 - 1e-14):
+                return there
             length *= 0.5
         return None
 
-    def _merit(self, decision: Decision, delta: Array, goal: Array) -> float:
+    def _merit(self, state: State, aims: Mapping[str, Array]) -> float:
         """Squared, weighted tracking error."""
-        S = np.concatenate([self.robot.weights[name] for name in self.effectors])
-        error = S * (delta[decision.effectors] - goal)
-        return float(error @ error)
+        attachments = self.robot.system.attachments
+        errors = [
+            self.robot.weights[name] * attachments[name].shortfall(state.x, aims[name]) for name in self.effectors
+        ]
+        return float(sum(error @ error for error in errors))
 
     def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
         """The equilibrium under given efforts, from a state next to it."""
@@ -322,25 +401,39 @@ class Inverse:
             begin += count
         return out
 
-    def _goal(self, targets: Mapping[str, ArrayLike]) -> Array:
+    def _goal(self, aims: Mapping[str, Array], model: Condensed) -> Array:
+        """The displacements that the targets ask of all effector rows, [e], from the references of the model."""
+        ports = self.robot.system.attachments
+        return np.concatenate(
+            [
+                ports[name].rest_port.measured_from(model.references[name]).goal(aim)
+                if name in model.references
+                else aim
+                for name, aim in aims.items()
+            ]
+        )
+
+    def _aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """The targets of all effectors as numbers."""
         unknown = set(targets) - set(self.effectors)
         if unknown:
             raise InputError(
                 f"there is no effector {sorted(unknown)[0]!r}", remedy=f"choose among {', '.join(self.effectors)}"
             )
-        parts = []
+        aims = {}
         for name in self.effectors:
             if name not in targets:
                 raise InputError(f"effector {name!r} has no target", remedy=f"give {name}=... ")
-            rows = len(self.robot.ports[name].row_names)
-            value = np.asarray(targets[name], dtype=float).reshape(-1)
-            if value.shape != (rows,):
-                raise InputError(f"target of {name!r} has {value.size} values", remedy=f"give {rows}")
-            parts.append(value)
-        goal = np.concatenate(parts)
-        if not np.isfinite(goal).all():
-            raise _NotANumber("target", remedy="give finite numbers")
-        return goal
+            try:
+                aims[name] = self.robot.ports[name].as_target(targets[name])
+            except InputError as error:
+                raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
+        for name, aim in aims.items():
+            if not np.isfinite(aim).all():
+                raise _NotANumber(
+                    f"target of {name!r} is {targets[name]}", remedy="give finite numbers, quaternions of length 1"
+                )
+        return aims
 
     def _held(self, state: State, status: InverseStatus, cause: PliantError | None) -> InverseStep:
         slices = self.robot.system.slices
@@ -363,6 +456,12 @@ class _NotANumber(InputError):
 class _Bounds:
     effort: Array
     displacement: Array
+
+
+def _scales(W: Array) -> Array:
+    """Efforts that make each diagonal entry of W one; 1 where it is zero."""
+    diagonal = np.diag(W)
+    return np.asarray(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
 
 
 def _within_reach(limits: Array, now: Array, reach: Array) -> Array:

@@ -80,9 +80,9 @@ def reachable_path(
 ) -> Waypoints:
     """Where the effector goes as given efforts rise together, and back again, at a speed [m/s]; by forward equilibria.
 
-    efforts: values [k] per actuator, of one row each. The robot's own efforts are as before afterwards.
+    efforts: values [k] per actuator, of one row each. The robot's own efforts are those of the state afterwards.
     """
-    statics, before = Statics(robot), {name: robot.effort(name) for name in efforts}
+    statics, before = Statics(robot), {name: robot.effort(state, name) for name in efforts}
     way = []
     for values in zip(*efforts.values(), strict=True):
         for name, value in zip(efforts, values, strict=True):

@@ -12,6 +12,7 @@ from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
 from pliant.errors import InputError
+from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.motion.statics import as_positions
@@ -53,7 +54,7 @@ class Dynamics:
         self.max_iterations = max_iterations
 
     def step(self, state: State, *, prescribed: ArrayLike | None = None) -> StepResult:
-        """The state one time step later, under the robot's imposed efforts.
+        """The state one time step later, under the robot's imposed efforts and displacements.
 
         prescribed [k, 3]: positions [m] of the prescribed nodes at the end of the step (default: they stay).
         """
@@ -61,13 +62,20 @@ class Dynamics:
         self.robot.system.require_fits(state)
         held = state.x[assembly.prescribed]
         target = held if prescribed is None else as_positions(prescribed, held.shape)
-        times = Times()
-        first = self._linearized(state, target, times)
-        if self.method == "linearized" or not first.ok:
-            return first
-        return self._newton(replace(state, efforts=self.robot.efforts), target, first, times)
+        times, driven = Times(), Driven(self.robot, state.memory)
+        result = self._linearized(state, target, driven, times)
+        if self.method == "newton" and result.ok:
+            begin = replace(state, efforts=result.state.efforts)
+            result = (
+                self._newton_driven(begin, result, driven, times)
+                if driven
+                else self._newton(begin, target, result, times)
+            )
+        if state.memory and result.ok:
+            result = replace(result, state=replace(result.state, memory=driven.remembered(result.state.x)))
+        return result
 
-    def _linearized(self, state: State, target: Array, times: Times) -> StepResult:
+    def _linearized(self, state: State, target: Array, driven: Driven, times: Times) -> StepResult:
         """The tangent is taken at the state with its own efforts, so that the step does what `robot.linearize` says."""
         system, h = self.robot.system, self.h
         _, gradient, report, definite = system.linearize_safely(
@@ -76,14 +84,17 @@ class Dynamics:
         if not report.ok:
             cause = system.diagnosis(report, state.pose, moving=True)
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=cause)
-        efforts = self.robot.efforts
+        efforts = driven.efforts(state.efforts)
         force = system.port_force(state.pose, efforts - state.efforts) - gradient
         residual = system.residual(force)
         impulse = system.momentum(state.v) + h * force
         shift = target - state.x[system.assembly.prescribed]
         if shift.any():
             impulse -= system.force_of_prescribed(shift / h)
-        pose = system.assembly.moved(state.pose, h * system.solve(impulse), target)
+        step = h * system.solve(impulse)
+        if driven:
+            step, efforts = driven.linear_step(state, step, efforts, h * h)
+        pose = system.assembly.moved(state.pose, step, target)
         times.mark("solve")
         if not np.isfinite(pose.x).all():
             cause = system.diagnosis(report, pose, moving=True)
@@ -95,27 +106,38 @@ class Dynamics:
     def _newton(self, state: State, target: Array, first: StepResult, times: Times) -> StepResult:
         """Minimize the potential of the step from the linearized step on (see `_Increment`)."""
         system = self.robot.system
-        increment = _Increment(self.robot, state, self.h)
+        increment = _Increment(self, state, times)
         pose, warped = first.state.pose, int(first.status is Status.WARPED)
         history: list[float] = []
         for iteration in range(1, self.max_iterations + 1):
-            merit, force, report, definite = increment.linearize(pose, self.tangent, times)
+            merit, force, report, definite = increment.linearize(pose, state.efforts)
             if not report.ok:
                 cause = system.diagnosis(report, pose, moving=True)
                 return StepResult(Status.FAILED, state, np.nan, iteration, times.seconds, tuple(history), cause)
             warped += not definite
             history.append(system.residual(force))
             step = self.h**2 * system.solve(-force)
-            allowed = max(self.tolerance * increment.scale, system.force_rounding(pose) / self.h**2)
-            if history[-1] <= allowed or system.is_rounding(pose, step):
+            if history[-1] <= increment.allowed(pose) or system.is_rounding(pose, step):
                 return self._finished(Status.CONVERGED, state, pose, history, warped, times)
             slope = float(np.vdot(system.assembly.force_on_coordinates(force), step))
             times.mark("solve")
-            moved = longest_good_step(increment.attempt(pose, step, target, times), merit, history[-1], slope)
+            moved = longest_good_step(increment.attempt(pose, step, target), merit, history[-1], slope)
             if moved is None:
                 return self._finished(Status.STALLED, state, pose, history, warped, times)
             pose = moved
         return self._finished(Status.NOT_CONVERGED, state, pose, history, warped, times)
+
+    def _newton_driven(self, state: State, first: StepResult, driven: Driven, times: Times) -> StepResult:
+        system = self.robot.system
+        increment = _Increment(self, state, times)
+        newton = DrivenNewton(driven, increment, tolerance=self.tolerance, max_iterations=self.max_iterations)
+        end = newton.run(first.state.pose, state.efforts, np.zeros(len(driven.rows)))
+        if end.report is not None:
+            cause = system.diagnosis(end.report, end.pose, moving=True)
+            return StepResult(Status.FAILED, state, np.nan, len(end.history), times.seconds, end.history, cause)
+        warped = end.warped + int(first.status is Status.WARPED)
+        after = replace(state, efforts=end.efforts)
+        return self._finished(Status[end.how], after, end.pose, list(end.history), warped, times)
 
     def _finished(
         self, status: Status, state: State, pose: Pose, history: list[float], warped: int, times: Times
@@ -135,28 +157,42 @@ class _Increment:
     Phi(x) = Pi(x) + 1/(2 h^2) |x - x0 - h v0|^2_M + 1/(2 h) |x - x0|^2_D,    D taken at the start.
     """
 
-    def __init__(self, robot: Robot, state: State, h: float) -> None:
-        self.system, self.state, self.h = robot.system, state, h
+    def __init__(self, motion: Dynamics, state: State, times: Times) -> None:
+        self.system, self.state, self.h, self.scale = motion.robot.system, state, motion.h, motion.h**2
         self.damping = self.system.damping_blocks(state.pose)
-        self.scale = 0.0
+        self._motion, self._times = motion, times
+        self._largest = 0.0
 
-    def linearize(self, pose: Pose, tangent: Tangent, times: Times) -> tuple[float, Array, Report, bool]:
+    def linearize(self, pose: Pose, efforts: Array) -> tuple[float, Array, Report, bool]:
         """Phi, its gradient, and the factorized A = h^2 d2Phi."""
         potential, gradient, report, definite = self.system.linearize_safely(
-            pose, self.state.efforts, tangent=tangent, step=self.h, damping=self.damping, times=times, patience=True
+            pose,
+            efforts,
+            tangent=self._motion.tangent,
+            step=self.h,
+            damping=self.damping,
+            times=self._times,
+            patience=True,
         )
         merit, force = self._with_motion(pose, potential, gradient)
         return merit, force, report, definite
 
-    def attempt(
-        self, pose: Pose, step: Array, target: Array, times: Times
-    ) -> Callable[[float], tuple[Pose, float, float]]:
+    def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
+        """Phi and its gradient."""
+        result = self._with_motion(pose, *self.system.evaluate(pose, efforts))
+        self._times.mark("search")
+        return result
+
+    def allowed(self, pose: Pose) -> float:
+        """Force out of balance that counts as none [N]."""
+        return max(self._motion.tolerance * self._largest, self.system.force_rounding(pose) / self.scale)
+
+    def attempt(self, pose: Pose, step: Array, target: Array) -> Callable[[float], tuple[Pose, float, float]]:
         """What a step of some length leads to, for the line search."""
 
         def at(length: float) -> tuple[Pose, float, float]:
             there = self.system.assembly.moved(pose, length * step, target)
-            merit, force = self._with_motion(there, *self.system.evaluate(there, self.state.efforts))
-            times.mark("search")
+            merit, force = self.evaluate(there, self.state.efforts)
             return there, merit, self.system.residual(force)
 
         return at
@@ -166,5 +202,5 @@ class _Increment:
         jump = moved - self.h * self.state.v
         inertia = self.system.momentum(jump) / self.h**2
         drag = self.system.times_blocks(self.damping, moved) / self.h
-        self.scale = max(float(np.abs(part).max()) for part in (inertia, gradient, drag))
+        self._largest = max(float(np.abs(part).max()) for part in (inertia, gradient, drag))
         return potential + 0.5 * float(np.vdot(jump, inertia) + np.vdot(moved, drag)), gradient + inertia + drag

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 
 import numpy as np
@@ -98,7 +98,7 @@ class Simulation:
         result = self.motion.solve(self.state) if equilibrium else self.motion.step(self.state)  # type: ignore[union-attr]
         if result.ok:
             time = self.state.time + self.h
-            self.state = State(result.state.pose, result.state.v, result.state.efforts, time)
+            self.state = replace(result.state, time=time)
         self.last = result
         return result
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
 from pliant.errors import InputError
+from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.robot import Robot, State
@@ -61,7 +63,7 @@ class Statics:
         self.line_search = line_search
 
     def solve(self, state: State | None = None, *, prescribed: ArrayLike | None = None) -> StepResult:
-        """The equilibrium for the robot's imposed efforts, from `state` on.
+        """The equilibrium for the robot's imposed efforts and displacements, from `state` on.
 
         Without a state it starts at rest, and load steps bring on gravity and efforts from zero. From a given state they
         bring on the change from its efforts to the robot's; gravity acts in full. A robot that nothing holds is refused
@@ -76,7 +78,9 @@ class Statics:
             system.require_fits(state)
         start = state if state is not None else self.robot.rest().at_rest()
         start_efforts = start.efforts if state is not None else np.zeros_like(start.efforts)
-        goal = self.robot.efforts
+        driven = Driven(self.robot, start.memory)
+        goal = driven.efforts(start_efforts)
+        offset = driven.way_to_go(start.x)
         held = start.x[system.assembly.prescribed]
         target = held if prescribed is None else as_positions(prescribed, held.shape)
         full_load, base = system.load, (1.0 if state is not None else 0.0)
@@ -89,7 +93,12 @@ class Statics:
                 share = k / self.load_steps
                 system.load = full_load * (base + (1 - base) * share)
                 efforts = start_efforts + share * (goal - start_efforts)
-                result = self._equilibrate(replace(current, efforts=efforts), held + share * (target - held), times)
+                efforts[driven.rows] = current.efforts[driven.rows] if k > 1 else goal[driven.rows]
+                begin, reach = replace(current, efforts=efforts), held + share * (target - held)
+                if driven:
+                    result = self._equilibrate_driven(begin, reach, driven, (1 - share) * offset, times)
+                else:
+                    result = self._equilibrate(begin, reach, times)
                 iterations += result.iterations
                 warped += result.warped_iterations
                 history += result.history
@@ -97,6 +106,9 @@ class Statics:
                     result = replace(result, state=current)
                 if not result.ok:
                     break
+                if current.memory:
+                    result = replace(result, state=replace(result.state, memory=driven.remembered(result.state.x)))
+                    driven = Driven(self.robot, result.state.memory)
                 current = result.state
         finally:
             system.load = full_load
@@ -111,7 +123,8 @@ class Statics:
         """
         system, times = self.robot.system, Times()
         system.require_fits(state)
-        target = replace(state, efforts=self.robot.efforts, v=np.zeros_like(state.v))
+        driven = Driven(self.robot, state.memory)
+        target = replace(state, efforts=driven.efforts(state.efforts), v=np.zeros_like(state.v))
         _, gradient, report, definite = system.linearize_safely(
             state.pose, state.efforts, tangent=self.tangent, times=times
         )
@@ -120,12 +133,17 @@ class Statics:
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=cause)
         force = system.port_force(state.pose, target.efforts - state.efforts) - gradient
         residual = system.residual(force)
-        pose = system.assembly.moved(state.pose, system.solve(force))
+        step = system.solve(force)
+        if driven:
+            step, efforts = driven.linear_step(state, step, target.efforts)
+            target = replace(target, efforts=efforts)
+        pose = system.assembly.moved(state.pose, step)
         times.mark("solve")
         if not np.isfinite(pose.x).all():
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=system.diagnosis(report, pose))
         status = Status.STEPPED if definite else Status.WARPED
-        return StepResult(status, replace(target, pose=pose), residual, 1, times.seconds, (residual,))
+        after = replace(target, pose=pose, memory=driven.remembered(pose.x))
+        return StepResult(status, after, residual, 1, times.seconds, (residual,))
 
     def _equilibrate(self, state: State, prescribed: Array, times: Times) -> StepResult:
         system = self.robot.system
@@ -167,6 +185,30 @@ class Statics:
         assert here is not None
         return self._ended(Status.NOT_CONVERGED, state, here, history, warped)
 
+    def _equilibrate_driven(
+        self, state: State, prescribed: Array, driven: Driven, offset: Array, times: Times
+    ) -> StepResult:
+        system, pose = self.robot.system, state.pose
+        shift = prescribed - state.x[system.assembly.prescribed]
+        if shift.any():
+            _, gradient, report, _ = system.linearize_safely(pose, state.efforts, tangent=self.tangent, times=times)
+            if not report.ok:
+                return StepResult(Status.FAILED, state, np.nan, 0, cause=system.diagnosis(report, pose))
+            step = system.solve(-gradient - system.force_of_prescribed(shift))
+            pose = system.assembly.moved(pose, step, prescribed)
+        problem = _Equilibrium(self, times)
+        newton = DrivenNewton(
+            driven, problem, tolerance=self.tolerance, max_iterations=self.max_iterations, search=self.line_search
+        )
+        end = newton.run(pose, state.efforts, offset)
+        if end.report is not None:
+            residual = end.history[-1] if end.history else np.nan
+            cause = system.diagnosis(end.report, end.pose)
+            return StepResult(Status.FAILED, state, residual, len(end.history), history=end.history, cause=cause)
+        here = _Iterate(end.pose, 0.0, end.history[-1])
+        after = replace(state, efforts=end.efforts)
+        return self._ended(Status[end.how], after, here, list(end.history), end.warped)
+
     def _search(self, here: _Iterate, step: Array, slope: float, efforts: Array, times: Times) -> Pose | None:
         """The pose after the longest good step, or None."""
         system = self.robot.system
@@ -182,6 +224,28 @@ class Statics:
     def _ended(self, status: Status, state: State, here: _Iterate, history: list[float], warped: int) -> StepResult:
         after = replace(state, pose=here.pose, v=np.zeros_like(state.v))
         return StepResult(status, after, here.residual, len(history), history=tuple(history), warped_iterations=warped)
+
+
+class _Equilibrium:
+    """Statics as a `Problem`: the potential and its gradient."""
+
+    scale = 1.0
+
+    def __init__(self, statics: Statics, times: Times) -> None:
+        self._system, self._statics, self._times = statics.robot.system, statics, times
+
+    def linearize(self, pose: Pose, efforts: Array) -> tuple[float, Array, Report, bool]:
+        return self._system.linearize_safely(
+            pose, efforts, tangent=self._statics.tangent, times=self._times, patience=True
+        )
+
+    def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
+        result = self._system.evaluate(pose, efforts)
+        self._times.mark("search")
+        return result
+
+    def allowed(self, pose: Pose) -> float:
+        return max(self._statics.tolerance * self._system.largest_force(), self._system.force_rounding(pose))
 
 
 def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:

@@ -7,18 +7,40 @@ load) is said by the robot.
     Force    force [N] along a direction, or between two points     displacement along it [m]
     Point    force on a point or several [N]                        position [m]
     Cable    tension [N] through points                             length taken in [m]
+    Capstan  the same with friction at its bends, for plants        and the slip through each bend [m]
     Center   force on a region [N]                                  position of its centre [m]
+    Frame    force and moment on a region [N, N m]                  its position and orientation [m, rad]
+    Hinge    torque on a region about an axis [N m]                 its angle [rad]
     Cavity   pressure [Pa] in a closed surface                      gain of volume [m^3]
+    Stiffness  change of the modulus of a region [Pa]               minus its energy per modulus [m^3]
 """
 
 from pliant.port.cable import Cable
+from pliant.port.capstan import Capstan
 from pliant.port.cavity import Cavity
 from pliant.port.center import Center
 from pliant.port.check import check_port
 from pliant.port.force import Force
+from pliant.port.frame import Frame
+from pliant.port.hinge import Hinge
 from pliant.port.point import Point
 from pliant.port.port import Attachment, Port
+from pliant.port.stiffness import Stiffness
 
-all_ports: tuple[type[Port], ...] = (Cable, Force, Point, Center, Cavity)
+all_ports: tuple[type[Port], ...] = (Cable, Capstan, Force, Point, Center, Frame, Hinge, Cavity, Stiffness)
 
-__all__ = ["Attachment", "Cable", "Cavity", "Center", "Force", "Point", "Port", "all_ports", "check_port"]
+__all__ = [
+    "Attachment",
+    "Cable",
+    "Capstan",
+    "Cavity",
+    "Center",
+    "Force",
+    "Frame",
+    "Hinge",
+    "Point",
+    "Port",
+    "Stiffness",
+    "all_ports",
+    "check_port",
+]

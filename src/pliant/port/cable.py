@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -15,13 +16,16 @@ from pliant.port.port import Array, Port, as_points
 class Cable(Port):
     """A cable that slides without friction through points of a body: tension [N] and the length taken in [m].
 
-    delta = L_rest - L with L = sum |p_(k+1) - p_k|, the way from the pull point (where there is one, fixed in space) through
+    delta = L_rest - L with L = sum |p_(k+1) - p_k|, the way from the pull point (where there is one, a place in space) through
     the points to the last, where the cable is tied. Positive tension pulls; a cable cannot push, so bound its effort below by
-    zero. The same tension acts along the whole cable.
+    zero. The same tension acts along the whole cable. When the pull point moves (`with_pull`, `robot.move_pull`), L_rest stays
+    that of the place where it was first.
     """
 
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
+
+    effort_range = (0.0, np.inf)
 
     def __init__(self, points: ArrayLike, pull: ArrayLike | None = None) -> None:
         """points [k, 3]: material points at rest [m], in order from the motor to the tied end; pull [3]: the place in
@@ -44,6 +48,17 @@ class Cable(Port):
         self.rest_length = float(lengths.sum())
         k = np.arange(len(self.points))
         self.curved_pairs = np.concatenate([np.stack([k, k], axis=1), np.stack([k[1:], k[:-1]], axis=1)])
+
+    def with_pull(self, position: ArrayLike) -> Cable:
+        """The same cable, as long as it was, pulled from another place [3] [m]."""
+        if self.pull is None:
+            raise InputError("a cable without a pull point has none to move", remedy="make it with pull=")
+        place = as_points(position, "pull")
+        if len(place) != 1:
+            raise InputError(f"{len(place)} places to pull from", remedy="give one of three coordinates")
+        moved = copy(self)
+        moved.pull = place[0]
+        return moved
 
     def _way(self, p: Array) -> Array:
         return p if self.pull is None else np.concatenate([self.pull[None], p])

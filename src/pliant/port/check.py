@@ -17,7 +17,7 @@ def check_port(port: Port, body: Body, *, size: float | None = None, seed: int =
     """Raise a PortError unless H = d delta / dx and the curvature is the derivative of H^T lambda, at a deformed state.
 
     size: random displacements of the nodes [m], by default 2 % of the body's size. Both are compared along random directions
-    with central differences, to 1e-5.
+    with central differences, to 1e-5; for a relative port both with delta measured from rest and from the deformed state.
     """
     attachment = Attachment(port, body, 0)
     rng = np.random.default_rng(seed)
@@ -26,7 +26,9 @@ def check_port(port: Port, body: Body, *, size: float | None = None, seed: int =
     x = body.rest + size * rng.uniform(-1, 1, body.rest.shape)
     efforts = rng.uniform(0.5, 2.0, attachment.row_count)
     h = 1e-6 * extent
-    for _ in range(3):
+    for k in range(6 if attachment.port.relative else 3):
+        if k == 3:
+            attachment.face(x)
         d = rng.normal(size=x.shape)
         slope = (attachment.displacement(x + h * d) - attachment.displacement(x - h * d)) / (2 * h)
         rows = np.einsum("rei,ei->r", attachment.slopes(x), d[attachment.entry_nodes])

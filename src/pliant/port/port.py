@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,26 +17,109 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class InnerLaw:
+    """Efforts that follow from the port itself (friction): -(delta - anchor) / compliance, between low and high; each [rows].
+
+    Where the compliance is zero, delta is held at its anchor as far as the limits allow.
+    """
+
+    anchor: Array
+    low: Array
+    high: Array
+    compliance: Array
+
+
 class Port(ABC):
     """A displacement delta [m rows] as a function of material points p [k, 3] of a body.
 
     A subclass says where its points are at rest, and gives delta(p), its slope and, where it is not linear, its curvature.
     The chain rule from points to nodes is done once, by `Attachment`.
+
+    A *relative* port measures delta from a reference, an array of its own making (the orientation of a `Frame` where it was
+    linearized): `reference(p)` takes it, `measured_from(reference)` is the port that uses it, and `goal(target)` says
+    which delta a target asks for, from the same reference. Only `Attachment.face` decides which reference is in force.
     """
 
     effort_unit: ClassVar[str]
     displacement_unit: ClassVar[str]
+    relative: ClassVar[bool] = False
+    """Whether delta is measured from a reference that moves along with the robot."""
+    remembers: ClassVar[bool] = False
+    """Whether rows beyond `given_rows` have a law of their own with memory (see `inner_law`)."""
 
     points: Array
     """Material points at rest [m], [k, 3]."""
+    nodes: Ids | None = None
+    """Nodes of the body that the points are, [k], where they are nodes; None: points anywhere in the body."""
     row_names: tuple[str, ...] = ("",)
     """Names of the rows: ("",) for a scalar, ("x", "y", "z") for a position."""
+    row_units: tuple[str, ...] = ()
+    """Units of the rows where they differ; empty: all have `displacement_unit`."""
     curved_pairs: Ids = np.empty((0, 2), np.int64)
     """Pairs (a, b) of points that the curvature couples, each once, [c, 2]."""
+
+    effort_range: tuple[float, float] = (-np.inf, np.inf)
+    """Efforts (low, high) that the port can have when its displacement is imposed."""
 
     def seen_by(self, body: Body) -> Port:
         """The port as it is attached to this body: itself, unless the body's shape functions ask for more points."""
         return self
+
+    def reference(self, p: Array) -> Array:
+        """What delta is measured from when the points are at p; empty for a port that is not relative."""
+        return np.empty(0)
+
+    def measured_from(self, reference: Array) -> Port:
+        """The same port with delta measured from a reference; itself where it is not relative."""
+        return self
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the numbers that a target consists of: those of the rows, unless the port says otherwise."""
+        return self.row_names
+
+    def as_target(self, target: ArrayLike) -> Array:
+        """A target as numbers, [t]; NaN where it means nothing. A wrong count raises an InputError."""
+        value = np.array(target, dtype=float).reshape(-1)
+        names = self.target_names
+        if value.shape != (len(names),):
+            said = f" ({' '.join(names)})" if any(names) else ""
+            raise InputError(f"a target has {value.size} values", remedy=f"give {len(names)}{said}")
+        return value
+
+    def goal(self, target: Array) -> Array:
+        """The displacement that a target asks for, from this port's reference, [rows]: here the target itself."""
+        return target
+
+    def reading(self, p: Array) -> Array:
+        """Where the port is, said as a target, [t]: here the displacement itself."""
+        return self.displacement(p)
+
+    @property
+    def given_rows(self) -> int:
+        """How many of the rows a user gives an effort or a displacement; the others follow from `inner_law`."""
+        return len(self.row_names)
+
+    def first_memory(self) -> Array:
+        """What a port that remembers knows at rest."""
+        return np.empty(0)
+
+    def remembered(self, p: Array, memory: Array) -> Array:
+        """What it knows after a step to p that was accepted."""
+        return memory
+
+    def inner_law(self, p: Array, efforts: Array, memory: Array) -> InnerLaw:
+        """The law of the rows beyond `given_rows` near p and these efforts [all rows]."""
+        return InnerLaw(*(np.empty(0) for _ in range(4)))
+
+    def check_efforts(self, low: Array, high: Array) -> None:
+        """Raise an InputError where efforts between low and high [rows] mean nothing; here all do."""
+        return
+
+    def trusted_change(self, efforts: Array) -> Array | None:
+        """How far from these efforts one linearization may be trusted, [rows]; None: no limit."""
+        return None
 
     @abstractmethod
     def displacement(self, p: Array) -> Array:
@@ -49,18 +133,31 @@ class Port(ABC):
         """sum_i efforts_i d2 delta_i / dp_a dp_b for the curved pairs, [c, 3, 3]; the pair (a, a) has both halves."""
         return np.empty((0, 3, 3))
 
+    def warped_curvature(self, p: Array, efforts: Array) -> Array | None:
+        """What stands for the curvature in the warped tangent, [c, 3, 3]: never more than positive definite blocks can bear.
+        None for most ports, which the warped tangent leaves out."""
+        return None
+
 
 class Attachment:
     """A port on a body: delta, H and curvature as functions of the node positions of the whole assembly.
 
     Points are carried by nodes, p = W x; the chain rule gives H = (d delta / dp) W on the nodes `entry_nodes` [e], and the
     curvature W^T (d2 delta / dp2) W as blocks for the pairs of nodes (rows, cols) [b].
+
+    It also keeps the reference of a relative port: `face` takes it, and everything below is measured from it until the next.
     """
 
-    def __init__(self, port: Port, body: Body, first_node: int) -> None:
-        self.port = port = port.seen_by(body)
+    def __init__(self, port: Port, body: Body, first_node: int, *, loaded: bool = True) -> None:
+        """loaded: whether the port may ever have an effort; without, its curvature couples nothing."""
+        self.rest_port = self.port = port = port.seen_by(body)
+        self.loaded = loaded
+        self.reference = np.empty(0)
         self.row_count = len(port.row_names)
-        nodes, weights = body.embed(port.points)
+        if port.nodes is not None:
+            nodes, weights = port.nodes[:, None], np.ones((len(port.nodes), 1))
+        else:
+            nodes, weights = body.embed(port.points)
         used = weights != 0.0
         self._begin = np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(np.int64)
         self._nodes = nodes[used] + first_node
@@ -77,7 +174,7 @@ class Attachment:
         the block and its transpose.
         """
         entries: list[tuple[int, int, int, bool, float]] = []
-        for pair, (a, b) in enumerate(self.port.curved_pairs):
+        for pair, (a, b) in enumerate(self.port.curved_pairs if self.loaded else ()):
             for s in range(self._begin[a], self._begin[a + 1]):
                 for t in range(self._begin[b], self._begin[b + 1]):
                     node, other = int(self._nodes[s]), int(self._nodes[t])
@@ -100,9 +197,29 @@ class Attachment:
         carry(self._begin, self._nodes, self._weights, x, out)
         return out
 
+    def face(self, x: Array) -> None:
+        """Measure a relative port from where it is at x, from now on."""
+        if self.port.relative:
+            self.reference = self.rest_port.reference(self.positions(x))
+            self.port = self.rest_port.measured_from(self.reference)
+
+    def replace_port(self, port: Port) -> None:
+        """Another port on the same points (a cable whose pull point has moved)."""
+        self.rest_port = self.port = port
+
     def displacement(self, x: Array) -> Array:
         """delta, [rows]."""
         return np.asarray(self.port.displacement(self.positions(x)))
+
+    def displacement_from_rest(self, x: Array) -> Array:
+        """delta measured from the rest pose, whatever is faced, [rows]."""
+        return np.asarray(self.rest_port.displacement(self.positions(x)))
+
+    def shortfall(self, x: Array, target: Array) -> Array:
+        """delta at x minus the one that a target asks for, both measured from x, [rows]."""
+        p = self.positions(x)
+        port = self.rest_port.measured_from(self.rest_port.reference(p)) if self.port.relative else self.port
+        return np.asarray(port.displacement(p) - port.goal(target))
 
     def slopes(self, x: Array) -> Array:
         """H on the entry nodes, [rows, e, 3]."""
@@ -113,9 +230,20 @@ class Attachment:
     def curvature(self, x: Array, efforts: Array) -> Array:
         """Blocks of sum_i efforts_i d2 delta_i / dx2 at (rows, cols), to be mirrored like any list of blocks."""
         out = np.zeros((len(self.rows), 3, 3))
-        blocks = self.port.curvature(self.positions(x), efforts)
-        spread_curvature(self._curve_pairs, self._curve_slots, self._curve_weights, blocks, out)
+        self._spread(self.port.curvature(self.positions(x), efforts), out)
         return out
+
+    def warped_curvature(self, x: Array, efforts: Array) -> Array | None:
+        """What the port adds to the warped tangent in its place, or None."""
+        blocks = self.port.warped_curvature(self.positions(x), efforts)
+        if blocks is None:
+            return None
+        out = np.zeros((len(self.rows), 3, 3))
+        self._spread(blocks, out)
+        return out
+
+    def _spread(self, blocks: Array, out: Array) -> None:
+        spread_curvature(self._curve_pairs, self._curve_slots, self._curve_weights, blocks, out)
 
 
 def as_points(points: ArrayLike, name: str) -> Array:

@@ -11,7 +11,7 @@ from pliant.algebra.condensed import Condensed
 from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.errors import InputError, PliantError
-from pliant.port import Attachment, Port
+from pliant.port import Attachment, Cable, Port
 from pliant.robot.roles import Limits, Role
 from pliant.robot.state import State
 from pliant.robot.system import System
@@ -23,8 +23,8 @@ class Robot:
     """Bodies with named ports, in a field of gravity.
 
     Ports are added by what they are for: `actuate` (a controller decides the effort), `effect` (the displacement is to follow a
-    target), `impose` (the effort is given: a load, a pressure) and `sense` (looked at only). Adding a port after the first
-    state has been made starts the robot anew: states made before do not fit it.
+    target), `impose` (the effort or the displacement is given: a load, a pressure, a pulled cable) and `sense` (looked at
+    only). Adding a port after the first state has been made starts the robot anew: states made before do not fit it.
     """
 
     def __init__(self, *bodies: Body, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1) -> None:
@@ -39,6 +39,7 @@ class Robot:
         self.roles: dict[str, Role] = {}
         self.limits: dict[str, Limits] = {}
         self.weights: dict[str, Array] = {}
+        self.displacements: dict[str, Array] = {}
         self._attachments: dict[str, Attachment] = {}
         self._efforts: dict[str, Array] = {}
 
@@ -59,81 +60,169 @@ class Robot:
         displacement_rate: how fast they may change, per second. Until a controller decides, the effort is zero, or the limit
         next to zero.
         """
-        _require_port(name, port)
+        attachment = self._attached(name, port, body)
         limits = Limits.checked(name, len(port.row_names), effort, displacement, effort_rate, displacement_rate)
-        self._add(name, port, body, Role.ACTUATOR)
+        _require_no_inner_law(name, port)
+        _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
+        self._add(name, port, attachment, Role.ACTUATOR)
         self.limits[name] = limits
         self._efforts[name] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
 
-    def effect(self, name: str, port: Port, *, weight: ArrayLike = 1.0, body: int = 0) -> None:
-        """Add an effector: a port whose displacement is to follow a target; weight: per row, how much its error counts."""
-        _require_port(name, port)
+    def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: int = 0) -> None:
+        """Add an effector: a port whose displacement is to follow a target.
+
+        weight: per row, how much its error counts; by default 1, and half the robot's size [m] per radian for angles, so that
+        turning the robot by an angle counts like the way that its ends go.
+        """
+        attachment = self._attached(name, port, body, loaded=False)
+        _require_no_inner_law(name, port)
         rows = len(port.row_names)
-        weights = np.broadcast_to(np.asarray(weight, dtype=float), (rows,)).copy()
+        units = port.row_units or (port.displacement_unit,) * rows
+        default = np.where(np.array(units) == "rad", self._half_size(), 1.0)
+        weights = np.broadcast_to(default if weight is None else np.asarray(weight, dtype=float), (rows,)).copy()
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise InputError(f"weight of {name!r} is {weight}", remedy="give finite weights, not negative")
-        self._add(name, port, body, Role.EFFECTOR)
+        self._add(name, port, attachment, Role.EFFECTOR)
         self.weights[name] = weights
 
-    def impose(self, name: str, port: Port, effort: ArrayLike, *, body: int = 0) -> None:
-        """Add a port whose effort is given, one value per row in the port's unit (the forward problem)."""
-        _require_port(name, port)
-        value = _effort(name, port, effort)
-        self._add(name, port, body, Role.IMPOSED)
-        self._efforts[name] = value
+    def _half_size(self) -> float:
+        """Half of the longest extent at rest [m]."""
+        return 0.5 * float(np.ptp(np.concatenate([body.rest for body in self.bodies]), axis=0).max())
+
+    def impose(
+        self,
+        name: str,
+        port: Port,
+        effort: ArrayLike | None = None,
+        *,
+        displacement: ArrayLike | None = None,
+        effort_limits: ArrayLike | None = None,
+        body: int = 0,
+    ) -> None:
+        """Add a port whose effort or whose displacement is given (the forward problem): exactly one of them, one value per row
+        in the port's unit.
+
+        A given displacement (for a `Frame`: position and quaternion) is held by whatever effort it takes within
+        `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
+        slack. `robot.effort(state, name)` tells the effort of a state.
+        """
+        attachment = self._attached(name, port, body)
+        if (effort is None) == (displacement is None):
+            raise InputError(
+                f"{name!r} has {'no' if effort is None else 'both'} effort and displacement",
+                remedy="impose exactly one of effort= and displacement=",
+            )
+        if effort is not None:
+            if effort_limits is not None:
+                raise InputError(
+                    f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement="
+                )
+            value = _effort(name, port, effort)
+            _check_efforts(name, attachment, value, value)
+            self._add(name, port, attachment, Role.IMPOSED)
+            self._efforts[name] = value
+            return
+        assert displacement is not None
+        aim = _displacement(name, port, displacement)
+        limits = Limits.checked(name, port.given_rows, port.effort_range if effort_limits is None else effort_limits)
+        _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
+        self._add(name, port, attachment, Role.DRIVEN)
+        self.limits[name], self.displacements[name] = limits, aim
+        self._efforts[name][: port.given_rows] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
 
     def sense(self, name: str, port: Port, *, body: int = 0) -> None:
         """Add a port that is only looked at: its effort is zero."""
-        self._add(name, port, body, Role.SENSOR)
+        self._add(name, port, self._attached(name, port, body, loaded=False), Role.SENSOR)
 
     def set_effort(self, name: str, effort: ArrayLike) -> None:
         """Change the effort of an actuator or an imposed port; states made afterwards, and motions, take it over."""
-        if name not in self.ports:
-            raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
-            )
+        self._require_name(name)
         if self.roles[name] not in (Role.ACTUATOR, Role.IMPOSED):
             raise InputError(
-                f"{name!r} is a {self.roles[name].name.lower()}, which has no effort",
-                remedy="add it with impose or actuate",
+                f"{name!r} is a {self.roles[name].name.lower()}, which has no effort to set",
+                remedy="add it with impose(effort=) or actuate",
             )
-        self._efforts[name] = _effort(name, self.ports[name], effort)
+        value = _effort(name, self.ports[name], effort)
+        _check_efforts(name, self._attachments[name], value, value)
+        self._efforts[name] = value
 
-    def effort(self, name: str) -> Array:
-        """The effort that an actuator or an imposed port has now, one value per row in the port's unit."""
-        if name not in self.ports:
+    def set_displacement(self, name: str, displacement: ArrayLike) -> None:
+        """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
+        self._require_name(name)
+        if self.roles[name] is not Role.DRIVEN:
             raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+                f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
-        return np.array(self._efforts[name])
+        self.displacements[name] = _displacement(name, self.ports[name], displacement)
+
+    def move_pull(self, name: str, position: ArrayLike) -> None:
+        """Pull a cable from another place in space [3] [m] from now on; motions and controllers take it over.
+
+        Its displacement changes at once: delta = L_rest - L counts the length taken in from the first place.
+        """
+        self._require_name(name)
+        port, attachment = self.ports[name], self._attachments[name]
+        if not isinstance(port, Cable):
+            raise InputError(f"{name!r} is a {type(port).__name__}, not a cable", remedy="choose a Cable with pull=")
+        try:
+            moved = port.with_pull(position)
+        except InputError as error:
+            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy) from error
+        self.ports[name] = moved
+        attachment.replace_port(moved)
 
     def attachment(self, name: str) -> Attachment:
         """How a port is attached to its body: the nodes that carry its points, and the port as the body sees it."""
-        if name not in self.ports:
-            raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
-            )
+        self._require_name(name)
         return self._attachments[name]
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
         return tuple(name for name, own in self.roles.items() if own is role)
 
-    def _add(self, name: str, port: Port, body: int, role: Role) -> None:
+    def _require_name(self, name: str) -> None:
+        if name not in self.ports:
+            raise InputError(
+                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
+            )
+
+    def _attached(self, name: str, port: Port, body: int, *, loaded: bool = True) -> Attachment:
+        """A port on its body, where name, port and place are usable; nothing is recorded yet."""
         if name in self.ports:
             raise InputError(f"there is already a port {name!r}", remedy="give each port a name of its own")
-        _require_port(name, port)
+        if not isinstance(port, Port):
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
+            )
         if not 0 <= body < len(self.bodies):
             raise InputError(
                 f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
             )
         try:
-            attachment = Attachment(port, self.bodies[body], int(self._first_nodes[body]))
+            return Attachment(port, self.bodies[body], int(self._first_nodes[body]), loaded=loaded)
         except PliantError as error:
             raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
+
+    def _add(self, name: str, port: Port, attachment: Attachment, role: Role) -> None:
+        # a load on fixed nodes goes into the support, and a sensor may look at anything
+        if role not in (Role.IMPOSED, Role.SENSOR) and not self._can_move(attachment):
+            raise InputError(
+                f"port {name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing can move",
+                remedy="choose a place that is free to move, or sense(...) to look at it only",
+                nodes=attachment.entry_nodes,
+            )
         self.ports[name], self.roles[name], self._attachments[name] = port, role, attachment
         self._efforts[name] = np.zeros(len(port.row_names))
         self.__dict__.pop("system", None)
+
+    def _can_move(self, attachment: Attachment) -> bool:
+        """Whether any node of a port is neither fixed nor prescribed."""
+        held = [
+            first + ids
+            for first, body in zip(self._first_nodes, self.bodies, strict=False)
+            for ids in (body.supports.fixed, body.supports.prescribed)
+        ]
+        return bool(np.setdiff1d(attachment.entry_nodes, np.concatenate(held)).size)
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{name}: {role.name.lower()}" for name, role in self.roles.items())
@@ -156,22 +245,34 @@ class Robot:
 
     @property
     def efforts(self) -> Array:
-        """Efforts given to all port rows, [m]."""
+        """Efforts given to all port rows, [m]; for ports with a given displacement a first guess."""
         return np.concatenate([np.empty(0), *self._efforts.values()])
 
     def rest(self) -> State:
         """The robot as it was made: no load, no velocity; the efforts are those imposed."""
         pose = self.system.assembly.rest()
-        return State(pose, np.zeros_like(pose.x), self.efforts)
+        memory = {name: self._attachments[name].port.first_memory() for name in self.system.remembering}
+        return State(pose, np.zeros_like(pose.x), self.efforts, memory=memory)
 
     def displacement(self, state: State, name: str) -> Array:
-        """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ..."""
-        if name not in self.ports:
-            raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
-            )
+        """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ...;
+        rotations of a `Frame` are those from rest."""
+        self._require_name(name)
         self.system.require_fits(state)
-        return self._attachments[name].displacement(state.x)
+        return self._attachments[name].displacement_from_rest(state.x)
+
+    def reading(self, state: State, name: str) -> Array:
+        """Where one port is, said as a target: the displacement, or for a `Frame` position and quaternion wxyz [7]."""
+        self._require_name(name)
+        self.system.require_fits(state)
+        attachment = self._attachments[name]
+        return attachment.rest_port.reading(attachment.positions(state.x))
+
+    def effort(self, state: State, name: str) -> Array:
+        """Effort of one port at this state, [rows], in its unit."""
+        self._require_name(name)
+        self.system.require_fits(state)
+        return state.efforts[self.system.slices[name]]
 
     def nodes(self, state: State, body: int = 0) -> Array:
         """Node positions [m] of one body, [n, 3], as `body.fields(...)` and `body.energy(...)` take them."""
@@ -191,6 +292,7 @@ class Robot:
         Sliding nodes feel the force along their normals.
         """
         self.system.require_fits(state)
+        self.system.face(state.pose)
         _, gradient = self.system.evaluate(state.pose, state.efforts)
         return self.system.support_force(gradient)
 
@@ -199,9 +301,19 @@ class Robot:
         return self.system.condense(state, tangent=tangent, step=step)
 
 
-def _require_port(name: str, port: object) -> None:
-    if not isinstance(port, Port):
-        raise InputError(f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force")
+def _require_no_inner_law(name: str, port: Port) -> None:
+    if port.remembers:
+        raise InputError(
+            f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
+            remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
+        )
+
+
+def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -> None:
+    try:
+        attachment.port.check_efforts(low, high)
+    except InputError as error:
+        raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
 
 def _acceleration(gravity: ArrayLike) -> Array:
@@ -213,9 +325,24 @@ def _acceleration(gravity: ArrayLike) -> Array:
 
 
 def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
-    """One finite effort per row of a port."""
-    rows = len(port.row_names)
+    """One finite effort per row of a port that is given one; zero for the others."""
+    rows = port.given_rows
     value = np.asarray(effort, dtype=float)
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
         raise InputError(f"effort of {name!r} is {effort}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
-    return np.array(np.broadcast_to(value, (rows,)))
+    out = np.zeros(len(port.row_names))
+    out[:rows] = value
+    return out
+
+
+def _displacement(name: str, port: Port, displacement: ArrayLike) -> Array:
+    """A finite displacement, said as a target of the port."""
+    try:
+        value = port.as_target(displacement)
+    except InputError as error:
+        raise InputError(f"displacement of {name!r}: {error.what}", remedy=error.remedy) from error
+    if not np.isfinite(value).all():
+        raise InputError(
+            f"displacement of {name!r} is {displacement}", remedy=f"give finite values [{port.displacement_unit}]"
+        )
+    return value

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,12 +20,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class State:
-    """Pose, node velocities v [n, 3] [m/s], efforts on all port rows [m], time [s]. Treated as immutable."""
+    """Pose, node velocities v [n, 3] [m/s], efforts on all port rows [m], time [s], and the memory of ports that have one, by
+    name (the anchors of friction). Treated as immutable."""
 
     pose: Pose
     v: Array
     efforts: Array
     time: float = 0.0
+    memory: Mapping[str, Array] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -42,6 +46,7 @@ class State:
     def save(self, path: str | PathLike[str]) -> None:
         """Write to an .npz file (plain arrays, no pickle); the suffix is added where it is missing."""
         pose = self.pose
+        memory: dict[str, Any] = {f"memory_{k}": part for k, part in enumerate(self.memory.values())}
         np.savez_compressed(
             _with_suffix(path),
             x=pose.x,
@@ -50,6 +55,8 @@ class State:
             v=self.v,
             efforts=self.efforts,
             time=self.time,
+            memory_names=np.array(list(self.memory), dtype=str),
+            **memory,
         )
 
     @classmethod
@@ -58,7 +65,8 @@ class State:
         try:
             with _with_suffix(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 pose = Pose(data["x"], data["centers"], data["rotations"])
-                return cls(pose, data["v"], data["efforts"], float(data["time"]))
+                memory = {str(name): data[f"memory_{k}"] for k, name in enumerate(data.get("memory_names", ()))}
+                return cls(pose, data["v"], data["efforts"], float(data["time"]), memory)
         except (OSError, KeyError, ValueError, EOFError, TypeError, BadZipFile) as error:
             raise FileError(
                 f"{path} holds no robot state ({error})", remedy="give a file written by state.save"

@@ -61,6 +61,8 @@ class System:
     ) -> None:
         self.attachments = dict(attachments)
         self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
+        self._relative = [a for a in self.attachments.values() if a.port.relative]
+        self.remembering = tuple(name for name, a in self.attachments.items() if a.port.remembers and a.loaded)
         self._name_rows()
         self.load = np.concatenate([body.load_masses for body in bodies])[:, None] * gravity
         self.values = np.zeros((self.assembly.block_count, 3, 3))
@@ -114,10 +116,23 @@ class System:
                 remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(self.assembly.rigid_names)}: make the "
                 "state with robot.rest() after all ports have been added",
             )
+        known = {name: state.memory[name].shape for name in state.memory}
+        if known != {name: self.attachments[name].port.first_memory().shape for name in self.remembering}:
+            raise InputError(
+                f"the state has a memory of {', '.join(map(repr, known)) or 'no port'}",
+                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: make the "
+                "state with robot.rest() after all ports have been added",
+            )
 
     def displacements(self, x: Array) -> Array:
         """delta of all port rows, [m]."""
         return np.concatenate([np.empty(0), *(a.displacement(x) for a in self.attachments.values())])
+
+    def face(self, pose: Pose) -> None:
+        """Measure relative ports from this pose on: that of the last linearization, for all that is computed until the next."""
+        self._known_slopes.clear()
+        for attachment in self._relative:
+            attachment.face(pose.x)
 
     def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
         """The potential Pi [J] and its gradient on the nodes [n, 3] [N] (overwritten by the next call)."""
@@ -125,7 +140,7 @@ class System:
         self._known_slopes.clear()
         self._gradient[:] = 0.0
         potential = self._add_bodies(pose, 0.0, 0.0, None, None)
-        return potential + self._add_loads(pose, efforts, None), self._gradient
+        return potential + self._add_loads(pose, efforts, 0.0, 0.0), self._gradient
 
     def linearize(
         self,
@@ -147,14 +162,14 @@ class System:
         if step is not None and not (np.isfinite(step) and step > 0):
             raise InputError(f"the time step is {step} s", remedy="give a positive step, or None for statics")
         self._factorizations += 1
-        self._known_slopes.clear()
+        self.face(pose)
         scale = 1.0 if step is None else step * step
         exact, warped = exactness * scale, (1 - exactness) * scale
         self.values[: len(self.assembly.node_rows)] = 0.0
         self._gradient[:] = 0.0
         potential = self._add_bodies(pose, exact, warped, step, damping)
         times.mark("assemble")
-        potential += self._add_loads(pose, efforts, exact or None)
+        potential += self._add_loads(pose, efforts, exact, warped)
         self.assembly.face(pose)
         self.assembly.pull_back(self.values, exact * self._gradient if exact else None)
         times.mark("ports")
@@ -206,8 +221,9 @@ class System:
         """The nodes of a body."""
         return slice(int(self.assembly.begin[body]), int(self.assembly.begin[body + 1]))
 
-    def _add_loads(self, pose: Pose, efforts: Array, curvature: float | None) -> float:
-        """Subtract gravity and the ports' forces from the gradient, and `curvature` x their curvature from the tangent."""
+    def _add_loads(self, pose: Pose, efforts: Array, exact: float, warped: float) -> float:
+        """Subtract gravity and the ports' forces from the gradient, and from the tangent `exact` x their curvature and
+        `warped` x what stands for it in the warped one."""
         potential = -float(np.vdot(self.load, pose.x - self.assembly.rest_x))
         self._gradient -= self.load
         self._largest_load = float(np.abs(self.load).max())
@@ -219,9 +235,19 @@ class System:
             self._gradient[attachment.entry_nodes] -= forces
             self._largest_load = max(self._largest_load, float(np.abs(forces).max()))
             potential -= float(own @ attachment.displacement(pose.x))
-            if curvature is not None and place.stop > place.start:
-                self.values[place] = -curvature * attachment.curvature(pose.x, own)
+            if place.stop > place.start:
+                self._add_curvature(attachment, place, pose, own, exact, warped)
         return potential
+
+    def _add_curvature(
+        self, attachment: Attachment, place: slice, pose: Pose, own: Array, exact: float, warped: float
+    ) -> None:
+        if exact:
+            self.values[place] = -exact * attachment.curvature(pose.x, own)
+        if warped:
+            blocks = attachment.warped_curvature(pose.x, own)
+            if blocks is not None:
+                self.values[place] -= warped * blocks
 
     def _slopes(self, name: str, pose: Pose) -> Array:
         """H of one port on its nodes, computed once per linearization."""
@@ -345,8 +371,12 @@ class System:
         self.sequence += 1
         return Condensed(
             W, delta + shift - W @ efforts, delta, efforts, self.row_names, self.slices, state.time, self.sequence, definite,
-            times.seconds
+            times.seconds, self.references()
         )  # fmt: skip
+
+    def references(self) -> dict[str, Array]:
+        """What the relative ports are measured from now, by name."""
+        return {name: a.reference for name, a in self.attachments.items() if a.port.relative}
 
     def follow(self, state: State, model: Condensed, efforts: Array, *, step: float | None = None) -> State:
         """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed."""
@@ -365,7 +395,7 @@ class System:
         motion = self.cholesky.resume_into(change, np.empty(3 * self.assembly.coordinate_count))
         pose = self.assembly.moved(state.pose, motion.reshape(-1, 3))
         v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
-        return State(pose, v, efforts, state.time + (step or 0.0))
+        return replace(state, pose=pose, v=v, efforts=efforts, time=state.time + (step or 0.0))
 
     def diagnosis(self, report: Report, pose: Pose, *, moving: bool = False) -> PliantError:
         """The likely cause of a failed factorization, as an error to raise; `moving`: in dynamics, which needs no support."""

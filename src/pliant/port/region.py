@@ -1,0 +1,56 @@
+"""Where a port on a region is: nodes, a rigid part, or material points."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.body import Body
+from pliant.errors import InputError
+from pliant.port.port import Array, Ids, as_points
+
+Where: TypeAlias = "ArrayLike | str"
+
+
+def as_where(where: Where, name: str) -> str | Array | Ids:
+    """The name of a rigid part, node indices [k] or material points [k, 3] at rest, or an InputError."""
+    if isinstance(where, str):
+        return where
+    array = np.asarray(where)
+    if array.dtype == bool:
+        array = np.flatnonzero(array)
+    if array.ndim == 1 and array.size and np.issubdtype(array.dtype, np.integer):
+        return np.asarray(array, np.int64)
+    if array.ndim == 2 and np.issubdtype(array.dtype, np.floating):
+        return as_points(array, name)
+    raise InputError(
+        f"{name} is {where!r}",
+        remedy="give node indices, as mesh.where(...) does, the name of a rigid part, or points [k, 3] in metres",
+    )
+
+
+def located(where: str | Array | Ids, body: Body, name: str) -> tuple[Array, Ids | None]:
+    """Points at rest [k, 3] of a region of this body, and its node indices [k] where they are nodes."""
+    if isinstance(where, str):
+        parts = body.supports.rigid
+        if where not in parts:
+            raise InputError(
+                f"{name}: there is no rigid part {where!r}",
+                remedy=f"the body has {', '.join(map(repr, parts)) or 'none; give rigid={name: nodes} to the body'}",
+            )
+        where = parts[where]
+    if where.ndim == 2:
+        return np.asarray(where, float), None
+    bad = where[(where < 0) | (where >= body.node_count)]
+    if len(bad):
+        raise InputError(f"{name}: node {bad[0]} does not exist", remedy=f"the body has 0 to {body.node_count - 1}")
+    nodes = where.astype(np.int64)
+    return body.rest[nodes], nodes
+
+
+def all_pairs(count: int, first: int = 0) -> Ids:
+    """Every pair (a, b), a >= b, of `count` points numbered from `first`, [count (count + 1) / 2, 2]."""
+    a, b = np.tril_indices(count)
+    return first + np.stack([a, b], axis=1).astype(np.int64)
