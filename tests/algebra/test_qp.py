@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.algebra.qp import QpStatus, QuadraticProgram, audit, solve_qp
+from pliant.algebra.qp import QpStatus, QuadraticProgram, QuadraticSolver, audit, solve_qp
 
 
 def random_problem(rng, kind):
@@ -89,3 +89,39 @@ def test_another_solver_agrees(rng):
         solution = solve_qp(QuadraticProgram(J.T @ J, -J.T @ b, np.full(n, -0.2), np.full(n, 0.3)))
         other = lsq_linear(J, b, (-0.2, 0.3), tol=1e-14)
         assert solution.x == pytest.approx(other.x, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["square", "redundant", "deficient", "tight"])
+def test_the_solver_of_loops_gives_the_same_answers(kind, rng):
+    """One problem after the other in the same memory, each from the last one's working set: optimal by our residuals, and as
+    good as a fresh solve."""
+    solver = None
+    for _ in range(100):
+        problem = random_problem(rng, kind)
+        size = len(problem.q), len(problem.row_lower)
+        if solver is None or (len(solver.x), len(solver.guess) - len(solver.x)) != size:
+            solver = QuadraticSolver(*size)
+        A = problem.A if size[1] else np.empty((0, size[0]))
+        status = solver.solve(
+            problem.P, problem.q, problem.lower, problem.upper, A, problem.row_lower, problem.row_upper
+        )
+        expected = solve_qp(problem)
+        assert status is expected.status is QpStatus.OPTIMAL
+        assert max(audit(problem, solver.x, solver.multipliers)) < 1e-7
+        assert problem.value(solver.x) <= problem.value(expected.x) + 1e-8
+
+
+def test_the_solver_of_loops_survives_what_cannot_be_solved(rng):
+    """Contradictory bounds and numbers that are none give a status, keep the last answer, and do no harm to the next."""
+    solver, P = QuadraticSolver(2, 1), np.eye(2)
+    low, high, A = np.zeros(2), np.ones(2), np.ones((1, 2))
+    row = np.array([-9.0]), np.array([9.0])
+    assert solver.solve(P, np.array([-0.5, -2.0]), low, high, A, *row) is QpStatus.OPTIMAL
+    assert solver.x == pytest.approx([0.5, 1.0])
+    assert solver.solve(P, np.zeros(2), high, low, A, *row) is QpStatus.INFEASIBLE
+    assert solver.solve(P, np.zeros(2), low, high, A, np.array([5.0]), np.array([6.0])) is QpStatus.INFEASIBLE
+    assert solver.solve(P, np.array([np.nan, 0.0]), low, high, A, *row) is QpStatus.FAILED
+    assert solver.solve(P, np.zeros(2), low, np.array([np.nan, 1.0]), A, *row) is QpStatus.INFEASIBLE
+    assert solver.x == pytest.approx([0.5, 1.0])
+    assert solver.solve(P, np.array([-0.25, 2.0]), low, high, A, *row) is QpStatus.OPTIMAL
+    assert solver.x == pytest.approx([0.25, 0.0])

@@ -7,6 +7,7 @@ solved by the dual active-set method of DAQP (Arnström, Bemporad and Axehill 20
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from enum import Enum
@@ -17,9 +18,6 @@ from numpy.typing import NDArray
 from pliant.algebra.compiled import kernel
 
 Array = NDArray[np.float64]
-
-_ACTIVE = 1
-"""DAQP's mark for a constraint that is in the first working set."""
 
 PRIMAL_TOLERANCE = 1e-9
 """How far a bound may be passed, in the units of the (scaled) problem."""
@@ -79,30 +77,85 @@ class QuadraticSolution:
 
 def solve_qp(problem: QuadraticProgram, guess: NDArray[np.intp] | None = None) -> QuadraticSolution:
     """The optimum, or a status that says why there is none; `guess`: constraints expected to be active (warm start)."""
-    import daqp
-
     begin = time.perf_counter()
-    n = len(problem.q)
-    A = problem.A if len(problem.row_lower) else np.empty((0, n))
-    low, high = np.concatenate([problem.lower, problem.row_lower]), np.concatenate([problem.upper, problem.row_upper])
-    if (low > high).any():
-        return _without_answer(problem, QpStatus.INFEASIBLE, len(low), begin)
-    data = np.ascontiguousarray(problem.P), problem.q.copy(), np.ascontiguousarray(A), high, low
-    for proximal in (False, True):
-        sense = np.zeros(len(low), np.intc)
-        if guess is not None and not proximal:
-            sense[guess] = _ACTIVE
-        prox = 1e-6 * float(np.abs(problem.P).max()) if proximal else 0.0
-        x, _, flag, info = daqp.solve(*data, sense, primal_tol=PRIMAL_TOLERANCE, eps_prox=prox)
+    n, m = len(problem.q), len(problem.row_lower)
+    A = np.ascontiguousarray(problem.A) if m else np.empty((0, n))
+    solver = QuadraticSolver(n, m)
+    if guess is not None:
+        solver.guess[guess] = True
+    status = solver.solve(
+        np.ascontiguousarray(problem.P),
+        problem.q,
+        problem.lower,
+        problem.upper,
+        A,
+        problem.row_lower,
+        problem.row_upper,
+    )
+    seconds = time.perf_counter() - begin
+    if status is not QpStatus.OPTIMAL:
+        nothing = np.full(n, np.nan)
+        return QuadraticSolution(status, nothing, np.zeros(n + m), np.inf, np.inf, np.inf, 0, seconds)
+    return QuadraticSolution(
+        status, solver.x, solver.multipliers, solver.primal, solver.dual, solver.gap, solver.iterations, seconds
+    )
+
+
+class QuadraticSolver:
+    """Solves one quadratic program of the same size after the other, in memory that is there: for loops with a deadline.
+
+    The answer is in `x` and `multipliers`, its audit in `primal`, `dual` and `gap` (see `QuadraticSolution`). The constraints
+    that push are the next one's `guess`. Nothing raises: what cannot be solved is a status.
+    """
+
+    def __init__(self, variables: int, rows: int) -> None:
+        """variables: n; rows: m of A."""
+        import daqp
+
+        self._solve = daqp.solve
+        self._variables = variables
+        self._low, self._high = np.zeros(variables + rows), np.zeros(variables + rows)
+        self._q = np.zeros(variables)
+        self._sense = np.zeros(variables + rows, np.intc)
+        self.guess = np.zeros(variables + rows, np.bool_)
+        self.x, self.multipliers = np.zeros(variables), np.zeros(variables + rows)
+        self.primal = self.dual = self.gap = float("inf")
+        self.iterations = 0
+
+    def solve(
+        self, P: Array, q: Array, lower: Array, upper: Array, A: Array, row_lower: Array, row_upper: Array
+    ) -> QpStatus:
+        """The optimum goes to `x`; on anything else than OPTIMAL, `x` is as it was. P and A C-contiguous."""
+        n = self._variables
+        self._low[:n], self._low[n:], self._high[:n], self._high[n:] = lower, row_lower, upper, row_upper
+        if not (self._low <= self._high).all():  # also where one is not a number
+            return QpStatus.INFEASIBLE
+        status = self._attempt(P, q, A, self.guess, 0.0)
+        if status is not QpStatus.OPTIMAL and self.guess.any():
+            self.guess[:] = False
+            status = self._attempt(P, q, A, self.guess, 0.0)
+        if status is QpStatus.FAILED:
+            # On a nearly singular P the direct method may cycle or miss a bound; proximal iterations do not.
+            status = self._attempt(P, q, A, self.guess, 1e-6 * float(np.abs(P).max()))
+        if status is QpStatus.OPTIMAL:
+            np.not_equal(self.multipliers, 0.0, out=self.guess)
+        return status
+
+    def _attempt(self, P: Array, q: Array, A: Array, guess: NDArray[np.bool_], proximal: float) -> QpStatus:
+        self._sense[:] = guess
+        self._q[:] = q
+        x, _, flag, info = self._solve(
+            P, self._q, A, self._high, self._low, self._sense, primal_tol=PRIMAL_TOLERANCE, eps_prox=proximal
+        )
         if flag == -1:
-            return _without_answer(problem, QpStatus.INFEASIBLE, len(low), begin)
-        x, y = np.array(x), np.array(info["lam"])
-        primal, dual, gap = _audit(problem.P, problem.q, A, low, high, x, y)
-        # On a nearly singular P the direct method may cycle or miss a bound; proximal iterations do not.
-        if flag == 1 and primal <= 10 * PRIMAL_TOLERANCE:
-            seconds = time.perf_counter() - begin
-            return QuadraticSolution(QpStatus.OPTIMAL, x, y, primal, dual, gap, int(info["iterations"]), seconds)
-    return _without_answer(problem, QpStatus.FAILED, len(low), begin)
+            return QpStatus.INFEASIBLE
+        y = info["lam"]
+        primal, dual, gap = _audit(P, q, A, self._low, self._high, x, y)
+        if flag != 1 or not (primal <= 10 * PRIMAL_TOLERANCE and dual < math.inf):
+            return QpStatus.FAILED
+        self.x[:], self.multipliers[:] = x, y
+        self.primal, self.dual, self.gap, self.iterations = primal, dual, gap, int(info["iterations"])
+        return QpStatus.OPTIMAL
 
 
 def audit(problem: QuadraticProgram, x: Array, y: Array) -> tuple[float, float, float]:
@@ -126,16 +179,15 @@ def _audit(P, q, A, low, high, x, y):  # type: ignore[no-untyped-def]
                 slope += P[k, j] * x[j]
             for j in range(m):
                 slope += A[j, k] * y[n + j]
+            if not abs(slope) < math.inf:  # no number: no comparison holds
+                return math.inf, math.inf, math.inf
             dual = max(dual, abs(slope))
         else:
             for j in range(n):
                 value += A[k - n, j] * x[j]
+        if not abs(value) < math.inf:
+            return math.inf, math.inf, math.inf
         primal = max(primal, low[k] - value, value - high[k])
         if y[k] != 0.0:
             gap = max(gap, abs(y[k] * (high[k] - value if y[k] > 0 else value - low[k])))
     return primal, dual, gap
-
-
-def _without_answer(problem: QuadraticProgram, status: QpStatus, count: int, begin: float) -> QuadraticSolution:
-    nothing = np.full(len(problem.q), np.nan)
-    return QuadraticSolution(status, nothing, np.zeros(count), np.inf, np.inf, np.inf, 0, time.perf_counter() - begin)

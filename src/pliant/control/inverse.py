@@ -1,14 +1,8 @@
 """The inverse model: efforts that bring effectors to their targets (largilliere2015, section II).
 
-With a: actuators, e: effectors, and delta = W lambda + delta_free of the condensed model:
-
-    min  1/2 |S (W_ea lambda_a + d_e - target)|^2 + 1/2 eps lambda_a^T W_aa lambda_a
-    s.t. lambda_min <= lambda_a <= lambda_max,    d_min <= W_aa lambda_a + d_a <= d_max,    rate limits on both
-
-where d are the displacements with imposed efforts and no actuation. Ports with an imposed displacement are held exactly: their
-efforts are eliminated from the model (`Condensed.holding`), and those that would leave their limits (a cable that would have to
-push) are let go at the limit. eps is relative (1e-8 of the ratio of the two matrices'
-norms): it makes the answer unique and of least work where actuators are redundant, and costs no accuracy that shows.
+A decision is a small QP (see decision.py). Ports with an imposed displacement are held exactly: their efforts are eliminated
+from the model (`Condensed.holding`), and those that would leave their limits (a cable that would have to push) are let go at
+the limit.
 """
 
 from __future__ import annotations
@@ -22,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.condensed import Condensed
-from pliant.algebra.qp import QuadraticProgram, QuadraticSolution, solve_qp
+from pliant.algebra.qp import QuadraticSolution, solve_qp
 from pliant.body.body import Tangent
+from pliant.control.decision import RELAXATION, Decision, DecisionProblem
 from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion import Statics
 from pliant.robot import Robot, Role, State
@@ -44,20 +39,6 @@ class InverseStatus(Enum):
     def ok(self) -> bool:
         """Whether a decision was made."""
         return self in (InverseStatus.SOLVED, InverseStatus.RELAXED)
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The QP of one decision in scaled variables y, and how to read its answer: efforts = scale * y.
-
-    actuators, effectors: rows of the condensed model; limit_names: what each constraint of the QP is, bounds first.
-    """
-
-    problem: QuadraticProgram
-    scale: Array
-    actuators: NDArray[np.intp]
-    effectors: NDArray[np.intp]
-    limit_names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -123,20 +104,14 @@ class Inverse:
         """energy: weight of the actuators' work relative to the tracking error; step: time step [s] of dynamic stepping, None
         for quasi-static; tangent: as in `Robot.linearize`."""
         self.robot = robot
-        self.actuators, self.effectors = robot.named(Role.ACTUATOR), robot.named(Role.EFFECTOR)
-        if not self.actuators or not self.effectors:
-            missing = "actuator" if not self.actuators else "effector"
-            raise InputError(
-                f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
-            )
+        self._problem = DecisionProblem(robot, energy)
+        self.actuators, self.effectors = self._problem.actuator_names, self._problem.effector_names
         if robot.system.remembering:
             raise InputError(
                 f"{robot.system.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
             )
-        if not (np.isfinite(energy) and energy > 0):
-            raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
-        self.energy, self.tangent, self.h = energy, tangent, step
+        self.tangent, self.h = tangent, step
         self._warm: NDArray[np.intp] | None = None
         self._driven = robot.named(Role.DRIVEN)
         attachments = robot.system.attachments
@@ -177,54 +152,18 @@ class Inverse:
     ) -> Decision:
         """The QP; target [e]: the displacements asked of all effector rows; `drop` leaves out kinds of limits (see
         `RELAXATION`)."""
-        a, e = model.rows(*self.actuators), model.rows(*self.effectors)
-        W_ea, W_aa = model.W[np.ix_(e, a)], model.W[np.ix_(a, a)]
-        others = model.efforts.copy()
-        others[a] = 0.0
-        free = model.predicted(others)
-        S = np.concatenate([self.robot.weights[name] for name in self.effectors])
-        scale = _scales(W_aa)
-        J = S[:, None] * W_ea * scale
-        work = scale[:, None] * W_aa * scale
-        tracking = J.T @ J
-        epsilon = self.energy * max(float(np.linalg.norm(tracking)), 1e-300) / float(np.linalg.norm(work))
-        weight = 1.0 / max(float(np.linalg.norm(tracking)), 1e-300)
-        P = weight * (tracking + epsilon * work)
-        q = weight * (J.T @ (S * (free[e] - target)))
-        idle = np.diag(W_aa) <= 0.0
-        if idle.any():  # an effort that does nothing here (the modulus of a region without strain) stays as it is
-            P[idle, idle] = 1.0
-            q[idle] = -model.efforts[a][idle] / scale[idle]
-        bounds = self._bounds(model, a, interval, drop)
-        rows = np.isfinite(bounds.displacement).any(axis=1)
-        A = (W_aa * scale)[rows] * scale[rows, None]
-        limits = (bounds.displacement[rows] - free[a][rows, None]) * scale[rows, None]
-        problem = QuadraticProgram(
-            P, q, bounds.effort[:, 0] / scale, bounds.effort[:, 1] / scale, A, limits[:, 0], limits[:, 1]
-        )
-        names = [f"{model.names[k]} effort" for k in a] + [f"{model.names[k]} displacement" for k in a[rows]]
-        return Decision(problem, scale, a, e, tuple(names))
+        return self._problem.of(model, target, interval=interval, drop=drop, trust=self._trust(model))
 
-    def _bounds(self, model: Condensed, a: NDArray[np.intp], interval: float | None, drop: tuple[str, ...]) -> _Bounds:
-        limits = [self.robot.limits[name] for name in self.actuators]
-        effort = np.concatenate([limit.effort for limit in limits])
-        course = np.concatenate([limit.displacement for limit in limits])
-        if "displacement" in drop:
-            course = np.tile([-np.inf, np.inf], (len(a), 1))
-        if interval is not None:
-            slew = interval * np.concatenate([limit.effort_rate for limit in limits])
-            if "effort rate" not in drop:
-                effort = _within_reach(effort, model.efforts[a], slew)
-            pace = interval * np.concatenate([limit.displacement_rate for limit in limits])
-            if "displacement rate" not in drop:
-                course = _within_reach(course, model.delta[a], pace)
+    def _trust(self, model: Condensed) -> Array | None:
+        """How far each actuator's effort may go from the model's [n], for ports whose model does not reach far."""
+        if not self._wary:
+            return None
+        out = np.full(len(self._problem.actuators), np.inf)
         for name in self._wary:
-            rows = np.flatnonzero(np.isin(a, model.rows(name)))
-            now = model.efforts[model.slices[name]]
-            trust = self.robot.system.attachments[name].port.trusted_change(now)
-            if trust is not None:
-                effort[rows] = _within_reach(effort[rows], now, trust)
-        return _Bounds(effort, course)
+            change = self.robot.system.attachments[name].port.trusted_change(model.efforts[model.slices[name]])
+            if change is not None:
+                out[np.isin(self._problem.actuators, model.rows(name))] = change
+        return out
 
     def _decide(self, state: State, model: Condensed, goal: Array, interval: float | None) -> InverseStep:
         begin = time.perf_counter()
@@ -444,29 +383,5 @@ class Inverse:
         return InverseStep(status, state, efforts, displacements, nothing, cause=cause)
 
 
-RELAXATION = ("displacement rate", "effort rate", "displacement")
-"""Kinds of limits in the order in which they are dropped where they contradict; effort limits never are."""
-
-
 class _NotANumber(InputError):
     """A target that is not finite."""
-
-
-@dataclass(frozen=True)
-class _Bounds:
-    effort: Array
-    displacement: Array
-
-
-def _scales(W: Array) -> Array:
-    """Efforts that make each diagonal entry of W one; 1 where it is zero."""
-    diagonal = np.diag(W)
-    return np.asarray(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
-
-
-def _within_reach(limits: Array, now: Array, reach: Array) -> Array:
-    """Limits (low, high) cut to what can be reached from `now`; a limit already passed is approached, not jumped to."""
-    low = np.minimum(np.maximum(limits[:, 0], now - reach), np.maximum(now, limits[:, 0]))
-    low = np.minimum(low, now + reach)
-    high = np.maximum(np.minimum(limits[:, 1], now + reach), now - reach)
-    return np.stack([low, np.maximum(high, low)], axis=1)

@@ -1,0 +1,133 @@
+"""The QP of one decision: built from a condensed model by a compiled kernel, without allocation.
+
+With a: actuators, e: effectors, and delta = W lambda + delta_free of the condensed model:
+
+    min  1/2 |S (W_ea lambda_a + d_e - target)|^2 + 1/2 eps lambda_a^T W_aa lambda_a
+    s.t. lambda_min <= lambda_a <= lambda_max,    d_min <= W_aa lambda_a + d_a <= d_max,    rate limits on both
+
+where d are the displacements with imposed efforts and no actuation. eps is relative (1e-8 of the ratio of the two matrices'
+norms): it makes the answer unique and of least work where actuators are redundant, and costs no accuracy that shows.
+Variables are scaled, lambda_a = scale y with scale = diag(W_aa)^-1/2, and the objective by the norm of its first part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.algebra.condensed import Condensed
+from pliant.algebra.qp import QuadraticProgram
+from pliant.control._decision_kernels import fill_decision
+from pliant.errors import InputError
+from pliant.robot import Robot, Role
+
+Array = NDArray[np.float64]
+
+RELAXATION = ("displacement rate", "effort rate", "displacement")
+"""Kinds of limits in the order in which they are dropped where they contradict; effort limits never are."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The QP of one decision in scaled variables y, and how to read its answer: efforts = scale * y.
+
+    actuators, effectors: rows of the condensed model; limit_names: what each constraint of the QP is, bounds first.
+    """
+
+    problem: QuadraticProgram
+    scale: Array
+    actuators: NDArray[np.intp]
+    effectors: NDArray[np.intp]
+    limit_names: tuple[str, ...]
+
+
+class DecisionProblem:
+    """The QP of a robot's decisions, in arrays that are made once: P, q, lower, upper, A, row_lower, row_upper, scale."""
+
+    def __init__(self, robot: Robot, energy: float = 1e-8) -> None:
+        """energy: weight of the actuators' work relative to the tracking error."""
+        self.actuator_names, self.effector_names = robot.named(Role.ACTUATOR), robot.named(Role.EFFECTOR)
+        if not self.actuator_names or not self.effector_names:
+            missing = "actuator" if not self.actuator_names else "effector"
+            raise InputError(
+                f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
+            )
+        if not (np.isfinite(energy) and energy > 0):
+            raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
+        self.energy = energy
+        slices, rows = robot.system.slices, np.arange(len(robot.system.row_names))
+        self.actuators = np.concatenate([rows[slices[name]] for name in self.actuator_names])
+        self.effectors = np.concatenate([rows[slices[name]] for name in self.effector_names])
+        self._weights = np.concatenate([robot.weights[name] for name in self.effector_names])
+        limits = [robot.limits[name] for name in self.actuator_names]
+        self.effort = np.concatenate([limit.effort for limit in limits])
+        self.course = np.concatenate([limit.displacement for limit in limits])
+        self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
+        self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
+        self._anywhere = np.full(len(self.actuators), np.inf)
+        self._no_course = np.tile([-np.inf, np.inf], (len(self.actuators), 1))
+        names = [robot.system.row_names[k] for k in self.actuators]
+        bounded = np.isfinite(self.course).any(axis=1) | np.isfinite(self.displacement_rate)
+        self._limited = np.flatnonzero(bounded)
+        self.limit_names = tuple(
+            [f"{name} effort" for name in names] + [f"{names[k]} displacement" for k in self._limited]
+        )
+        n, k, m = len(self.actuators), len(self._limited), len(rows)
+        self.P, self.q, self.scale = np.zeros((n, n)), np.zeros(n), np.ones(n)
+        self.lower, self.upper = np.zeros(n), np.zeros(n)
+        self.A, self.row_lower, self.row_upper = np.zeros((k, n)), np.zeros(k), np.zeros(k)
+        self._slew, self._pace = np.zeros(n), np.zeros(n)
+        self._work = np.zeros(m), np.zeros((len(self.effectors), n))
+
+    def fill(
+        self,
+        W: Array,
+        free: Array,
+        efforts: Array,
+        target: Array,
+        *,
+        now_efforts: Array,
+        now_delta: Array,
+        interval: float | None = None,
+        drop: tuple[str, ...] = (),
+        trust: Array | None = None,
+    ) -> None:
+        """Build the QP for a model W [m, m], delta_free and efforts [m], and the displacements asked of effectors [e].
+
+        now_efforts, now_delta [n]: of the actuators, from which rates count; interval [s]: since then, None for no rates;
+        drop: kinds of limits to leave out (see `RELAXATION`); trust [n]: largest change from the model's efforts.
+        """
+        slew, pace = self._anywhere, self._anywhere
+        if interval is not None:
+            if "effort rate" not in drop:
+                slew = np.multiply(self.effort_rate, interval, out=self._slew)
+            if "displacement rate" not in drop:
+                pace = np.multiply(self.displacement_rate, interval, out=self._pace)
+        course = self._no_course if "displacement" in drop else self.course
+        fill_decision(
+            W, free, efforts, self.actuators, self.effectors, self._weights, target, self.energy, self.effort, course,
+            now_efforts, now_delta, slew, pace, self._anywhere if trust is None else trust, self._limited, self.P, self.q,
+            self.lower, self.upper, self.A, self.row_lower, self.row_upper, self.scale, *self._work
+        )  # fmt: skip
+
+    def of(
+        self,
+        model: Condensed,
+        target: Array,
+        *,
+        interval: float | None = None,
+        drop: tuple[str, ...] = (),
+        trust: Array | None = None,
+    ) -> Decision:
+        """The QP for a model, to keep; rates count from where the model was made."""
+        self.fill(
+            model.W, model.delta_free, model.efforts, target, now_efforts=model.efforts[self.actuators],
+            now_delta=model.delta[self.actuators], interval=interval, drop=drop, trust=trust
+        )  # fmt: skip
+        problem = QuadraticProgram(
+            self.P.copy(), self.q.copy(), self.lower.copy(), self.upper.copy(), self.A.copy(), self.row_lower.copy(),
+            self.row_upper.copy()
+        )  # fmt: skip
+        return Decision(problem, self.scale.copy(), self.actuators, self.effectors, self.limit_names)
