@@ -150,11 +150,13 @@ class Panel:
 
     def draw(self, snapshot: Snapshot) -> None:
         """Show a snapshot; meant for a few times per second."""
-        robot = self._session.robot
-        self._status.content = status_text(robot, snapshot, self._session.measured_rate(), self._session.rate)
+        session, robot = self._session, self._session.robot
+        self._status.content = status_text(
+            robot, snapshot, rate=session.measured_rate(), wanted=session.rate, spent=session.record.usual_time()
+        )
         if self._bars is not None:
             self._bars.content = actuator_bars(robot, snapshot)
-        self._plots.draw(self._session.record)
+        self._plots.draw(session.record)
         top = self._scene.update_stress()
         if top:
             self._legend.content = legend(top)

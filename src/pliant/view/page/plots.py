@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.robot import Robot
 from pliant.view.page.palette import STAGES as COLOURS
 from pliant.view.page.palette import readable, rounded
 from pliant.view.page.snapshot import STAGES, Record
 
-EMPTY = np.array([0.0, 1.0])
+Array = NDArray[np.float64]
+
 FINE = {"m": (1e6, "µm")}
 """Errors of lengths are small; the axis of a chart has three decimals."""
-LEAST = 1e-3
-"""Errors are drawn on a scale of powers of ten, which has no zero."""
+LEAST, MOST = 1e-3, 1e5
+"""Errors are drawn on a scale of powers of ten between these."""
 
 
 class Plots:
@@ -23,22 +25,14 @@ class Plots:
 
     def __init__(self, gui: Any, robot: Robot, effectors: tuple[str, ...]) -> None:
         self._effectors = effectors
-        units = [
-            FINE.get(robot.ports[name].displacement_unit) or readable(robot.ports[name].displacement_unit)
-            for name in effectors
-        ]
-        self._factors = [factor for factor, _ in units]
+        units = [robot.ports[name].displacement_unit for name in effectors]
+        self._scales = [FINE.get(unit) or readable(unit) for unit in units]
         self._errors: Any = None
         if effectors:
-            labels = [f"{name} [{unit}]" for name, (_, unit) in zip(effectors, units, strict=True)]
-            self._errors = _chart(
-                gui,
-                f"tracking error [{units[0][1]}]" if len(set(units)) == 1 else "tracking error",
-                labels,
-                160,
-                y={"distr": 3, "range": (LEAST, 1e5)},
-            )
-        self._stages = _chart(gui, "time per stage [ms]", list(STAGES), 200)
+            labels = [f"{name} [{unit}]" for name, (_, unit) in zip(effectors, self._scales, strict=True)]
+            title = f"tracking error [{self._scales[0][1]}]" if len(set(units)) == 1 else "tracking error"
+            self._errors = _chart(gui, title, labels, 140, {"distr": 3, "range": (LEAST, MOST)})
+        self._stages = _chart(gui, "time per stage, median of 15 [ms]", list(STAGES), 190, {})
         self._top = 0.0
 
     def draw(self, record: Record) -> None:
@@ -46,26 +40,37 @@ class Plots:
         if self._errors is not None:
             clock, *errors = record.errors(self._effectors)
             if len(clock) > 1:
-                scaled = (
-                    np.maximum(factor * error, LEAST) for factor, error in zip(self._factors, errors, strict=True)
-                )
+                scaled = (np.clip(f * error, LEAST, MOST) for (f, _), error in zip(self._scales, errors, strict=True))
                 self._errors.data = (clock, *scaled)
         clock, *stages = record.stages()
         if len(clock) > 1:
-            self._stages.data = (clock, *(1e3 * stage for stage in stages))
-            top = rounded(1.5e3 * float(np.percentile(np.max(stages, axis=0), 97.0)))
-            if top != self._top:  # a single step that the machine held up must not make all others invisible
+            stages = [1e3 * smoothed(stage) for stage in stages]
+            self._stages.data = (clock, *stages)
+            top = rounded(1.1 * max(float(stage.max()) for stage in stages))
+            if top != self._top:
                 self._top = top
                 self._stages.scales = {"x": {"time": False}, "y": {"range": (0.0, top)}}
 
 
-def _chart(gui: Any, title: str, labels: list[str], height: int, **scales: Any) -> Any:
-    """An empty chart with a line per label over the clock."""
-    series = [{"label": "time [s]"}]
+def smoothed(values: Array, width: int = 15) -> Array:
+    """The running median: a step that the machine held up must not make all others invisible."""
+    padded = np.concatenate([np.repeat(values[:1], width - 1), values])
+    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, width), axis=1))
+
+
+def _chart(gui: Any, title: str, labels: list[str], height: int, scale: dict[str, Any]) -> Any:
+    """An empty chart with a line per label over the clock; scale: of its upright axis."""
+    series: list[dict[str, Any]] = [{"label": "time [s]"}]
     for k, label in enumerate(labels):
-        series.append({"label": label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})  # type: ignore[dict-item]
+        series.append({"label": label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})
+    upright = {"size": 52, "ticks": {"show": False}, "grid": {"show": not scale}}
     return gui.add_uplot(
-        (EMPTY, *(np.full(2, LEAST) for _ in labels)), tuple(series), title=title, height=height,
-        scales={"x": {"time": False}, **scales}, legend={"show": len(labels) > 1, "live": False}, padding=(0, 14, 0, 0),
-        axes=({"size": 38}, {"size": 52}),
-    )  # fmt: skip
+        (np.array([0.0, 1.0]), *(np.full(2, LEAST) for _ in labels)),
+        tuple(series),
+        title=title,
+        height=height,
+        scales={"x": {"time": False}, "y": scale},
+        legend={"show": len(labels) > 1, "live": False},
+        padding=(0, 14, 0, 0),
+        axes=({"size": 38}, upright),
+    )

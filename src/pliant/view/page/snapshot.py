@@ -60,6 +60,11 @@ class Record:
         """Forget all."""
         self._rows.clear()
 
+    def usual_time(self) -> float:
+        """Seconds that a step takes: the median of the last fifty."""
+        totals = [sum(row[2].values()) for row in list(self._rows)[-50:]]
+        return float(np.median(totals)) if totals else 0.0
+
     def errors(self, names: tuple[str, ...]) -> tuple[Array, ...]:
         """Clock [s], then the error of every effector, in its unit."""
         rows = list(self._rows)

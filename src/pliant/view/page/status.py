@@ -11,15 +11,17 @@ from pliant.view.page.snapshot import Snapshot
 GOOD, CARE, BAD, CALM = "#2b8a3e", "#b06a00", "#c92a2a", "#5c6770"
 
 
-def status_text(robot: Robot, snapshot: Snapshot, rate: float, wanted: float) -> str:
-    """The status line: the last step with its remedy, steps per second, time per step, nodes, errors, limits reached."""
+def status_text(robot: Robot, snapshot: Snapshot, *, rate: float, wanted: float, spent: float) -> str:
+    """The status line: the last step with its remedy, steps per second, time per step, nodes, errors, limits reached.
+
+    rate, wanted: steps per second [Hz], as they are and at most; spent: seconds per step.
+    """
     outcome = snapshot.outcome
     paused = not snapshot.running and outcome.ok
     colour = CALM if paused else BAD if not outcome.ok else CARE if outcome.word not in _FINE else GOOD
     word = "PAUSED" if paused else outcome.word
-    spent = 1e3 * sum(outcome.times.values())
     pace = f"{rate:.0f} of {wanted:.0f} Hz" if rate >= 0.5 else "at rest"
-    facts = [pace, f"{spent:.1f} ms per step" if spent else "", f"{len(snapshot.state.x):,} nodes"]
+    facts = [pace, f"{1e3 * spent:.1f} ms per step" if spent else "", f"{len(snapshot.state.x):,} nodes"]
     lines = [
         f'<span class="pliant-word" style="color:{colour};font-weight:700">● {escape(word)}</span> '
         f'<span style="opacity:0.75">{escape("no steps are made; press Start" if paused else outcome.remedy)}</span>',
