@@ -168,7 +168,12 @@ def test_following_a_path_sends_the_body_often_enough(visitor):
     )
     assert best >= 20.0
     assert session.snapshot.errors["top"] < 1e-4
+    clock = session.snapshot.clock
+    visitor.until(lambda: min(visitor.tab.evaluate(ENDS_OF_PLOTS)) > clock, "both plots go on")
     session.pause()
+
+
+ENDS_OF_PLOTS = "Object.values(window.__viserTestpoints.uplots).map((plot) => plot.chart.scales.x.max)"
 
 
 def _drawn(visitor) -> int:

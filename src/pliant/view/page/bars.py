@@ -56,12 +56,12 @@ def _bar(kind: str, value: float, limits: NDArray[np.float64], unit: str, active
     factor, name = readable(unit)
     low, high = (float(limit) for limit in limits)
     bounded = bool(np.isfinite(limits).all())
-    if not bounded:
-        low, high = min(0.0, value), max(0.0, value, 1e-12)
+    if not bounded:  # there is nothing to measure it against: an empty bar
+        low, high = value - 1.0, np.inf
     zero, here = (float(np.clip((v - low) / max(high - low, 1e-30), 0.0, 1.0)) for v in (0.0, value))
-    place = f"left:{100 * min(zero, here):.2f}%;width:{max(100 * abs(here - zero), 0.8):.2f}%"
+    place = f"left:{100 * min(zero, here):.2f}%;width:{max(100 * abs(here - zero), 0.8 if bounded else 0.0):.2f}%"
     hint = f"{factor * low:.3g} … {factor * high:.3g} {name}" if bounded else "no limit"
-    shown = factor * value
+    shown = round(factor * value, 2) + 0.0  # no minus before a zero
     text = f"{shown:.2f} {name}" if abs(shown) < 100 else f"{shown:.0f} {name}"
     return (
         f'<div class="pliant-bar{" active" if active else ""}" title="{hint}{"; holds the robot back" if active else ""}">'

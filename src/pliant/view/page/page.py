@@ -71,7 +71,6 @@ class Page:
         self.server = _server(port)
         self._scene = Scene(self.server, self.session)
         self._panel = Panel(self.server.gui, self.session, self._scene, self.title, self._loads)
-        self._panel.follow_session(self.session.snapshot)
         self.session.start()
         for work in (self._draw, self._judge_mesh):
             self._threads.append(threading.Thread(target=work, name=f"pliant page {work.__name__}", daemon=True))
@@ -134,7 +133,6 @@ class Page:
         snapshot = self.session.snapshot
         self.frames += self._scene.draw(snapshot)
         if whole:
-            self._panel.follow_session(snapshot)
             self._panel.draw(snapshot)
 
     def _judge_mesh(self) -> None:

@@ -51,6 +51,7 @@ class Panel:
             run = gui.add_button_group("Simulation", ("Start", "Pause", "Reset"))
             run.on_click(lambda event: self._press(event.target.value))
             self._choice: Any = None
+            self._path: str | None = None
             if session.effectors:
                 gui.add_html(note("Drag the arrows at the orange target, or choose a path."))
             if session.paths:
@@ -63,9 +64,13 @@ class Panel:
         {"Start": self._session.start, "Pause": self._session.pause, "Reset": self.reset}[button]()
 
     def reset(self) -> None:
-        """The session as at first, and the controls with it."""
+        """The session as at first, and the sliders with it."""
         self._session.reset()
-        self.follow_session(self._session.snapshot)
+        for (kind, name, row), slider in self._sliders.items():
+            port = self._session.robot.ports[name]
+            unit = port.effort_unit if kind == "load" else port.displacement_unit
+            value = readable(unit)[0] * self._value(kind, name, row, self._session.snapshot)
+            slider.value = float(np.clip(value, slider.min, slider.max))
 
     def _choose(self, event: Any) -> None:
         if event.client_id is None:
@@ -135,22 +140,12 @@ class Panel:
             box.on_update(look)
         look()
 
-    def follow_session(self, snapshot: Snapshot) -> None:
-        """Set the controls to what the session does, as after a reset or when a hand has left a path."""
-        if self._choice is not None:
-            choice = snapshot.path or BY_HAND
-            if self._choice.value != choice:
-                self._choice.value = choice
-        for (kind, name, row), slider in self._sliders.items():
-            port = self._session.robot.ports[name]
-            unit = port.effort_unit if kind == "load" else port.displacement_unit
-            value = readable(unit)[0] * self._value(kind, name, row, snapshot)
-            if abs(slider.value - value) > 1e-9 + 0.006 * (slider.max - slider.min):
-                slider.value = float(np.clip(value, slider.min, slider.max))
-
     def draw(self, snapshot: Snapshot) -> None:
         """Show a snapshot; meant for a few times per second."""
         session, robot = self._session, self._session.robot
+        if self._choice is not None and snapshot.path != self._path:  # a hand, or a reset, has left the path
+            self._path = snapshot.path
+            self._choice.value = snapshot.path or BY_HAND
         self._status.content = status_text(
             robot, snapshot, rate=session.measured_rate(), wanted=session.rate, spent=session.record.usual_time()
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.robot import Robot
 from pliant.view.page.palette import STAGES as COLOURS
-from pliant.view.page.palette import readable, rounded
+from pliant.view.page.palette import readable
 from pliant.view.page.snapshot import STAGES, Record
 
 Array = NDArray[np.float64]
@@ -33,7 +33,6 @@ class Plots:
             title = f"tracking error [{self._scales[0][1]}]" if len(set(units)) == 1 else "tracking error"
             self._errors = _chart(gui, title, labels, 140, {"distr": 3, "range": (LEAST, MOST)})
         self._stages = _chart(gui, "time per stage, median of 15 [ms]", list(STAGES), 190, {})
-        self._top = 0.0
 
     def draw(self, record: Record) -> None:
         """Show the record as it is now."""
@@ -44,12 +43,7 @@ class Plots:
                 self._errors.data = (clock, *scaled)
         clock, *stages = record.stages()
         if len(clock) > 1:
-            stages = [1e3 * smoothed(stage) for stage in stages]
-            self._stages.data = (clock, *stages)
-            top = rounded(1.1 * max(float(stage.max()) for stage in stages))
-            if top != self._top:
-                self._top = top
-                self._stages.scales = {"x": {"time": False}, "y": {"range": (0.0, top)}}
+            self._stages.data = (clock, *(1e3 * smoothed(stage) for stage in stages))
 
 
 def smoothed(values: Array, width: int = 15) -> Array:
@@ -71,6 +65,6 @@ def _chart(gui: Any, title: str, labels: list[str], height: int, scale: dict[str
         height=height,
         scales={"x": {"time": False}, "y": scale},
         legend={"show": len(labels) > 1, "live": False},
-        padding=(0, 14, 0, 0),
+        padding=(10, 14, 0, 0),
         axes=({"size": 38}, upright),
     )

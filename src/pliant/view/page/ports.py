@@ -63,16 +63,25 @@ class DrawnCable(DrawnPort):
 
 
 class DrawnCavity(DrawnPort):
-    """The wall of a cavity, the more solid the higher the pressure."""
+    """The wall of a cavity, redder under pressure; solid, so that a body one sees through does not hide it."""
 
     def _added(self, scene: Any, name: str, p: Array) -> Any:
         faces = np.asarray(self._attachment.port.triangles)  # type: ignore[attr-defined]
-        return scene.add_mesh_simple(name, p.astype(np.float32), faces, color=CAVITY, opacity=0.4, side="double")
+        self._faces = np.asarray(faces, np.int64)
+        return scene.add_mesh_simple(name, self._inside(p), faces, color=CAVITY, side="double")
 
     def _show(self, p: Array, effort: float, share: float) -> None:
-        self._handle.vertices = p.astype(np.float32)
-        self._handle.color = mixed(CAVITY, TAUT, share) if effort > 0 else CAVITY
-        self._handle.opacity = 0.35 + 0.4 * share
+        self._handle.vertices = self._inside(p)
+        self._handle.color = mixed(CAVITY, TAUT, 0.8 * share)
+
+    def _inside(self, p: Array) -> NDArray[np.float32]:
+        """The wall a little further in than the body's own, which would flicker through it otherwise."""
+        a, b, c = (p[self._faces[:, k]] for k in range(3))
+        normals = np.zeros_like(p)
+        for k in range(3):
+            np.add.at(normals, self._faces[:, k], np.cross(b - a, c - a))
+        length = np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+        return np.asarray(p - 0.004 * self._size * normals / length[:, None], np.float32)
 
 
 class DrawnForce(DrawnPort):

@@ -20,6 +20,10 @@ from pliant.view.page.stress import StressSkin
 Array = NDArray[np.float64]
 
 
+VIEW, ASPECT = 36.0, 0.75
+"""Angle of view from bottom to top [degrees], and width over height of a narrow window: the robot fits into it."""
+
+
 @dataclass(frozen=True)
 class Look:
     """How the robot is drawn: coloured by stress, transparent, with its rest shape beside it."""
@@ -41,7 +45,7 @@ class Scene:
         self._skins = skins_of(robot)
         rest = robot.rest().x
         self._bodies = [
-            scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=BODY, side="double")
+            scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=BODY)
             for k, skin in enumerate(self._skins)
         ]
         self._ghosts = [
@@ -63,32 +67,41 @@ class Scene:
         self._place_camera(rest, x)
 
     def _lay_floor(self, rest: Array, x: Array) -> float:
-        """A grid below everything; returns the size of its cells [m]."""
+        """A grid that a robot stands on, or well below one that hangs; returns the size of its cells [m]."""
         low, high = np.minimum(rest.min(axis=0), x.min(axis=0)), np.maximum(rest.max(axis=0), x.max(axis=0))
         up, size = up_direction(self._session.robot.gravity), self._session.size
         cell = rounded(size / 20)
-        lowest = float(min((rest @ up).min(), (x @ up).min()))
+        foot = int((x @ up).argmin())
+        stands = np.linalg.norm(x[foot] - rest[foot]) < 1e-6 * size
+        lowest = float(min((rest @ up).min(), (x @ up).min())) - (0.004 if stands else 0.3) * size
         middle = (low + high) / 2
         self._server.scene.set_up_direction(tuple(up))
         self._server.scene.add_grid(
             "/floor", 5 * size, 5 * size, plane="xy", cell_size=cell, section_size=5 * cell, cell_color=(222, 226, 230),
             section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0, shadow_opacity=0.2,
             fade_distance=4 * size, fade_from="origin", wxyz=_turn_to(up),
-            position=middle + (lowest - 0.004 * size - middle @ up) * up,
+            position=middle + (lowest - middle @ up) * up,
         )  # fmt: skip
         return cell
 
     def _place_camera(self, rest: Array, x: Array) -> None:
         """Look at the robot from a little above, so far away that it fills the view."""
         low, high = np.minimum(rest.min(axis=0), x.min(axis=0)), np.maximum(rest.max(axis=0), x.max(axis=0))
-        up, radius = up_direction(self._session.robot.gravity), float(np.linalg.norm(high - low)) / 2
+        up, middle = up_direction(self._session.robot.gravity), (low + high) / 2
         side = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
         away = -0.85 * side + 0.45 * np.cross(side, up) + 0.38 * up
+        away /= np.linalg.norm(away)
+        across = np.cross(up, away) / np.linalg.norm(np.cross(up, away))
+        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T - middle
+        slope = np.tan(np.deg2rad(VIEW) / 2)
+        wide = np.abs(corners @ across) / (slope * ASPECT)
+        tall = np.abs(corners @ np.cross(away, across)) / slope
+        distance = 0.98 * float((np.maximum(wide, tall) + corners @ away).max())
         camera = self._server.initial_camera
-        camera.fov = np.deg2rad(36.0)
-        camera.near, camera.far = 0.02 * radius, 60 * radius
-        camera.look_at = (low + high) / 2
-        camera.position = (low + high) / 2 + 3.3 * radius * away / np.linalg.norm(away)
+        camera.fov = np.deg2rad(VIEW)
+        camera.near, camera.far = 0.01 * distance, 30 * distance
+        camera.look_at = middle
+        camera.position = middle + distance * away
 
     def draw(self, snapshot: Snapshot) -> bool:
         """Show a snapshot; whether the body was sent anew (not where it has not moved)."""

@@ -47,8 +47,8 @@ class Session:
             {name: robot.displacement(self.hanging, name) for name in robot.named(Role.EFFECTOR)},
             {name: self.hanging.efforts[robot.system.slices[name]] for name in self.loads},
         )
-        self._turn = threading.RLock()
-        self._changed = threading.Condition(self._turn)
+        self._turn = threading.RLock()  # held for a whole step: by who makes it, and by who must not have one meanwhile
+        self._changed = threading.Condition()  # held for a moment: by who reads or changes what the session knows
         self._thread: threading.Thread | None = None
         self._ended = False
         self._speed = 1.0
@@ -96,15 +96,15 @@ class Session:
             self._changed.notify_all()
 
     def pause(self) -> None:
-        """No step from now on."""
-        with self._turn:
+        """No step from now on; waits for the one under way."""
+        with self._turn, self._changed:
             self._running = False
             self._recent.clear()
             self._publish()
 
     def reset(self) -> None:
         """Back to where the robot hangs, targets at its effectors, loads as at first; goes on running if it did."""
-        with self._changed:
+        with self._turn, self._changed:
             running = self._running
             self._begin()
             self._running = running
@@ -165,17 +165,22 @@ class Session:
         with self._turn:
             interval = 1.0 / self.rate
             try:
-                self._follow_path(interval)
-                self._outcome = self._stepping.step(self._outcome.state, self._wish, interval)
+                with self._changed:
+                    self._follow_path(interval)
+                    before, wish = self._outcome, self._wish
+                outcome = self._stepping.step(before.state, wish, interval)
+                fault = False
             except Exception as error:  # a page must outlive whatever a robot or a port of one's own does
-                self._running = False
                 remedy = f"{type(error).__name__}: {error}; the last good state is held, press Reset"
-                self._outcome = replace(self._outcome, ok=False, word="FAULT", remedy=remedy, active=(), times={})
-            self._count += 1
-            self._clock += interval
-            self._recent.append(time.perf_counter())
-            snapshot = self._publish()
-            self.record.add(self._clock, snapshot.errors, self._outcome.times)
+                outcome = replace(self._outcome, ok=False, word="FAULT", remedy=remedy, active=(), times={})
+                fault = True
+            with self._changed:
+                self._outcome, self._running = outcome, self._running and not fault
+                self._count += 1
+                self._clock += interval
+                self._recent.append(time.perf_counter())
+                snapshot = self._publish()
+                self.record.add(self._clock, snapshot.errors, outcome.times)
             return snapshot
 
     def _follow_path(self, interval: float) -> None:
@@ -220,7 +225,9 @@ class Session:
                     due = time.perf_counter()
                 if self._ended:
                     return
-                self.advance()
+            with self._turn:
+                if self._running:
+                    self.advance()
             due = max(due + 1.0 / self.rate, time.perf_counter() - 1.0 / self.rate)
             time.sleep(max(due - time.perf_counter(), 1e-4))  # always a breath, so that others get their turn
 
