@@ -196,6 +196,23 @@ def test_pause_pauses_and_reset_goes_home(visitor):
     visitor.until(lambda: np.abs(session.snapshot.state.x - session.hanging.x).max() < 1e-6, "it hangs")
 
 
+def test_a_fault_is_told_and_reset_goes_on(visitor, monkeypatch):
+    """A step that raises does not end the page: it tells the fault, holds the robot, and goes on after Reset and Start."""
+    session = visitor.page.session
+
+    def broken(*_):
+        raise RuntimeError("a port of one's own")
+
+    monkeypatch.setattr(session._stepping, "step", broken)
+    visitor.until(
+        lambda: "FAULT" in text_of(visitor) and "a port of one's own" in text_of(visitor), "the fault is told"
+    )
+    assert visitor.robot_pixels().sum() > 2000
+    visitor.press("Reset")
+    visitor.press("Start")
+    visitor.until(lambda: "SOLVED" in text_of(visitor), "it goes on")
+
+
 def test_a_slider_sets_the_speed(visitor):
     """The arrow keys move the slider of the speed, and the session hears of it."""
     session = visitor.page.session

@@ -127,6 +127,14 @@ def test_reset_goes_back_to_where_it_hangs(session):
     assert len(session.record.errors(("tip",))[0]) == 0
 
 
+def test_warming_up_leaves_no_trace(session):
+    """A step to compile what must be compiled is not seen."""
+    before = session.snapshot
+    session.warm_up()
+    assert session.snapshot is before
+    assert session.advance().count == 1
+
+
 def test_paths_are_followed_and_a_hand_takes_over():
     """A chosen path moves the target; aiming by hand leaves it; an unknown one is refused."""
     robot = finger()

@@ -23,9 +23,10 @@ from pliant.view.page.palette import BRAND
 from pliant.view.page.panel import Panel
 from pliant.view.page.scene import Scene
 from pliant.view.page.session import Session
+from pliant.view.page.skin import skins_of
 
-FRAMES = 30.0
-"""The robot is sent to the browser at most so many times per second; the panel every seventh time."""
+FRAMES = 40.0
+"""The robot is sent to the browser at most so many times per second; the panel every tenth time."""
 
 
 class Page:
@@ -68,6 +69,7 @@ class Page:
         """
         if self.server is not None:
             raise InputError("the page is already open", remedy="close it first")
+        self._warm_up()
         self.server = _server(port)
         self._scene = Scene(self.server, self.session)
         self._panel = Panel(self.server.gui, self.session, self._scene, self.title, self._loads)
@@ -76,6 +78,12 @@ class Page:
             self._threads.append(threading.Thread(target=work, name=f"pliant page {work.__name__}", daemon=True))
             self._threads[-1].start()
         return self.address
+
+    def _warm_up(self) -> None:
+        """A step and a stress before anyone looks, so that kernels are not compiled while the page stands still."""
+        self.session.warm_up()
+        for skin in skins_of(self.session.robot):
+            skin.stress(self.session.hanging.x)
 
     @property
     def address(self) -> str:
@@ -121,7 +129,7 @@ class Page:
         while not self._closing.wait(max(due - time.perf_counter(), 0.0)):
             due = max(due + 1.0 / FRAMES, time.perf_counter())
             try:
-                self._draw_once(whole=turn % 7 == 0)
+                self._draw_once(whole=turn % 10 == 0)
             except Exception:  # one drawing that fails must not be the last
                 if not told:
                     traceback.print_exc()
@@ -156,6 +164,7 @@ def _server(port: int) -> Any:
 
     with contextlib.redirect_stdout(io.StringIO()):  # it would print a banner of its own
         server = viser.ViserServer(host="127.0.0.1", port=port, label="pliant", verbose=False)
+    server.request_share_url = lambda *_, **__: None  # a client could ask for a tunnel to the outside
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND, control_width="large")
     server.gui.main_panel.dock_right()
     server.scene.configure_environment_map(environment_intensity=0.35)

@@ -29,7 +29,8 @@ class Panel:
     def __init__(self, gui: Any, session: Session, scene: Scene, title: str, loads: Mapping[str, Range] | None) -> None:
         self._gui, self._session, self._scene = gui, session, scene
         self._sliders: dict[tuple[str, str, int], Any] = {}
-        gui.add_html(heading(title)) if title else None
+        if title:
+            gui.add_html(heading(title))
         self._status = gui.add_html("")
         self._add_controls()
         self._add_sliders(load_ranges(session, loads))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -84,6 +85,11 @@ class Session:
     def effectors(self) -> tuple[str, ...]:
         """Names of what can be given a target."""
         return self.robot.named(Role.EFFECTOR) if self.follows else ()
+
+    def warm_up(self) -> None:
+        """Make one step and forget it, so that the first real one does not wait for kernels to be compiled."""
+        with self._turn, contextlib.suppress(Exception):  # what it raises, the first real step will tell
+            stepping_of(self.robot, self.size).step(self.hanging, self._home, 1.0 / self.rate)
 
     def start(self) -> None:
         """Step from now on, in a thread of its own."""
