@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import socket
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -32,6 +36,40 @@ def test_run_cantilever_prints_theory_beside_and_saves_a_picture(tmp_path):
     assert coarse["value"] < 0.8 * coarse["reference"]
 
 
+def test_headless_is_the_report_without_a_page(tmp_path):
+    """`--headless` prints the figures, saves the picture and ends."""
+    done = pliant("run", "cantilever", "--headless", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "elastica" in done.stdout
+    assert "http://" not in done.stdout
+    assert (tmp_path / "cantilever.png").exists()
+
+
+def test_run_serves_a_page_on_this_machine_until_interrupted():
+    """Without --headless the address of a page is printed, the page answers there, a taken port is not the end, and
+    Ctrl-C ends it well."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pliant.cli", "run", "cantilever", "--no-open", "--port", str(port)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            line = process.stdout.readline()
+            address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            assert address, line + process.stderr.read()
+            assert int(address.group(1)) != port
+            assert b"<html" in urllib.request.urlopen(address.group(), timeout=30).read().lower()
+            process.send_signal(signal.SIGINT)
+            complaints = process.communicate(timeout=60)[1]
+        finally:
+            process.kill()
+    assert process.returncode == 0, complaints
+    assert "Traceback" not in complaints
+
+
 def test_a_typo_gets_the_choice():
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
@@ -39,7 +77,8 @@ def test_a_typo_gets_the_choice():
         (("bench", "fme"), "choose: fem, inverse or qp"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
-        (("run", "cantilever", "--out", __file__), "check the path"),
+        (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),
+        (("run", "cantilever", "--headless", "--out", __file__), "check the path"),
     ):
         done = pliant(*arguments)
         assert done.returncode == 2

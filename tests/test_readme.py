@@ -23,12 +23,15 @@ def test_the_example_runs_as_it_stands(capsys):
 
 
 def test_the_commands_are_those_of_ci():
-    """CI runs the README's two commands, so they cannot rot."""
+    """CI runs the README's two commands, so they cannot rot: the page of the main job is opened, fetched and interrupted
+    there, and its report is run without a page too."""
     script = (README.parent / ".ci" / "run").read_text()
+    plain = script.replace('"$bin/', "").replace('"', "").replace(" --quiet", "")
     commands = re.findall(r"^python3 -m venv \.venv && (.*)$", README.read_text(), re.M)
     assert len(commands) == 2
     for command in commands:
         for part in command.split(" && "):
-            assert part.replace(".venv/bin/", "") in script.replace('"$bin/', "").replace('"', "").replace(
-                " --quiet", ""
-            )
+            assert part.replace(".venv/bin/", "") in plain
+    main_job = commands[0].split(" && ")[-1].replace(".venv/bin/", "")
+    assert f".ci/visit {main_job}\n" in plain
+    assert f"{main_job} --headless" in plain

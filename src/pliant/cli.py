@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from pliant.errors import FileError, PliantError
+
+if TYPE_CHECKING:
+    from pliant.gallery import Exhibit, Paths
+    from pliant.robot import Robot, State
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Soft-robot simulation and real-time model-based control.",
@@ -45,28 +49,54 @@ def run(
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
     json: JsonPath = None,
-    out: Annotated[Path, typer.Option(help="Folder for pictures.")] = Path("pliant-out"),
+    out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
+    port: Annotated[int, typer.Option(help="Port of the page on this machine; the next free one where taken.")] = 8080,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")] = True,
 ) -> None:
-    """Run a robot: its figures beside their references, and a picture."""
+    """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
     from pliant.gallery import find
     from pliant.motion import Statics
-    from pliant.view import draw_bodies, print_figures, write_figures
 
     exhibit = find(robot)
     _require_writable(json)
     built = exhibit.built_from(mesh)
     hanging = Statics(built).solve().require().state
-    paths = exhibit.chosen_paths(built, hanging, trajectory)
+    chosen = exhibit.chosen_paths(built, hanging, trajectory)
+    if headless or json is not None:
+        _report(robot, exhibit, built, hanging, chosen, out, json)
+    else:
+        _show(exhibit, built, hanging, trajectory, chosen, port, browser)
+
+
+def _report(
+    name: str, exhibit: Exhibit, robot: Robot, hanging: State, paths: Paths, out: Path, json: Path | None
+) -> None:
+    """Figures to the terminal and to a file, a picture to a folder."""
+    from pliant.view import draw_bodies, print_figures, write_figures
+
     out.mkdir(parents=True, exist_ok=True)
-    report = exhibit.report(built, hanging, paths)
+    report = exhibit.report(robot, hanging, paths)
     print_figures(report.figures, exhibit.title)
     if report.limits:
         print(f"limits met on the way: {', '.join(report.limits)}")
-    picture = out / f"{robot}.png"
-    draw_bodies(built, report.state, picture, title=exhibit.title)
+    picture = out / f"{name}.png"
+    draw_bodies(robot, report.state, picture, title=exhibit.title)
     print(f"picture: {picture}")
     if json is not None:
         write_figures(report.figures, json)
+
+
+def _show(
+    exhibit: Exhibit, robot: Robot, hanging: State, trajectory: str | None, chosen: Paths, port: int, browser: bool
+) -> None:
+    """The page, until Ctrl-C; it begins with the trajectory that was asked for, else with targets by hand."""
+    from pliant.view import Page
+
+    paths = exhibit.paths(robot, hanging)
+    if trajectory is not None and chosen:
+        paths = {trajectory: chosen, **paths}
+    page = Page(robot, paths=paths, rate=exhibit.rate, title=exhibit.title, start=trajectory)
+    page.serve(port=port, browser=browser)
 
 
 @app.command()

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "daqp", "matplotlib", "rich", "typer")
+CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "daqp", "matplotlib", "rich", "typer", "viser")
 EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild"}
 
 

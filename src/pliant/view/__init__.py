@@ -1,6 +1,7 @@
-"""What people see: pictures, and tables of figures beside their references."""
+"""What people see: the page in the browser, pictures, and tables of figures beside their references."""
 
 from pliant.view.figures import Figure, print_figures, write_figures
+from pliant.view.page import Page
 from pliant.view.picture import draw_bodies, film_bodies
 
-__all__ = ["Figure", "draw_bodies", "film_bodies", "print_figures", "write_figures"]
+__all__ = ["Figure", "Page", "draw_bodies", "film_bodies", "print_figures", "write_figures"]

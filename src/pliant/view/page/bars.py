@@ -1,0 +1,71 @@
+"""Bars of effort and displacement against their limits, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.robot import Robot
+from pliant.robot.roles import Role
+from pliant.view.page.palette import BRAND, TARGET, hexadecimal, readable
+from pliant.view.page.snapshot import Snapshot
+
+LIMIT = "#d63031"
+STYLE = f"""<style>
+.pliant-bars {{ padding: 0 0.9em 0.6em; font-size: 0.8em; line-height: 1.35 }}
+.pliant-bars h6 {{ margin: 0.5em 0 0; font-size: 1em; font-weight: 600 }}
+.pliant-bar {{ display: flex; align-items: center; gap: 0.5em }}
+.pliant-bar > label {{ width: 3.2em; opacity: 0.65 }}
+.pliant-bar > div {{ position: relative; flex: 1; height: 0.6em; border-radius: 3px; overflow: hidden;
+  background: rgba(128, 140, 150, 0.2) }}
+.pliant-bar > div > * {{ position: absolute; top: 0; bottom: 0 }}
+.pliant-bar .effort {{ background: {hexadecimal(BRAND)} }}
+.pliant-bar .displacement {{ background: {hexadecimal(TARGET)} }}
+.pliant-bar .zero {{ width: 1px; background: rgba(60, 70, 80, 0.55) }}
+.pliant-bar > span {{ width: 5.6em; text-align: right; font-variant-numeric: tabular-nums }}
+.pliant-bar.active .effort, .pliant-bar.active .displacement {{ background: {LIMIT} }}
+.pliant-bar.active > span {{ color: {LIMIT}; font-weight: 600 }}
+</style>"""
+
+
+def actuator_bars(robot: Robot, snapshot: Snapshot) -> str:
+    """Per actuator and row: its effort and its displacement between their limits; limits that hold it back are marked."""
+    parts = "".join(part for name in robot.named(Role.ACTUATOR) for part in _bars_of(robot, snapshot, name))
+    return f'{STYLE}<div class="pliant-bars">{parts}</div>'
+
+
+def _bars_of(robot: Robot, snapshot: Snapshot, name: str) -> Iterator[str]:
+    port, limits, active = robot.ports[name], robot.limits[name], snapshot.outcome.active
+    efforts = snapshot.state.efforts[robot.system.slices[name]]
+    displacements = robot.displacement(snapshot.state, name)
+    for row, suffix in enumerate(port.row_names):
+        label = f"{name}.{suffix}" if suffix else name
+        yield f"<h6>{escape(label)}</h6>"
+        for kind, value, limit, unit in (
+            ("effort", efforts[row], limits.effort[row], port.effort_unit),
+            ("displacement", displacements[row], limits.displacement[row], port.displacement_unit),
+        ):
+            yield _bar(kind, float(value), limit, unit, f"{label} {kind}" in active)
+
+
+def _bar(kind: str, value: float, limits: NDArray[np.float64], unit: str, active: bool) -> str:
+    """One line: what it is, a bar from zero to the value, the value; its limits as a hint under the mouse."""
+    factor, name = readable(unit)
+    low, high = (float(limit) for limit in limits)
+    bounded = bool(np.isfinite(limits).all())
+    if not bounded:  # there is nothing to measure it against: an empty bar
+        low, high = value - 1.0, np.inf
+    zero, here = (float(np.clip((v - low) / max(high - low, 1e-30), 0.0, 1.0)) for v in (0.0, value))
+    place = f"left:{100 * min(zero, here):.2f}%;width:{max(100 * abs(here - zero), 0.8 if bounded else 0.0):.2f}%"
+    hint = f"{factor * low:.3g} … {factor * high:.3g} {name}" if bounded else "no limit"
+    shown = round(factor * value, 2) + 0.0  # no minus before a zero
+    text = f"{shown:.2f} {name}" if abs(shown) < 100 else f"{shown:.0f} {name}"
+    return (
+        f'<div class="pliant-bar{" active" if active else ""}" title="{hint}{"; holds the robot back" if active else ""}">'
+        f"<label>{'effort' if kind == 'effort' else 'displ.'}</label>"
+        f'<div><div class="{kind}" style="{place}"></div><div class="zero" style="left:{100 * zero:.2f}%"></div></div>'
+        f"<span>{text}{' ▮' if active else ''}</span></div>"
+    )

@@ -1,0 +1,162 @@
+"""What stands beside the robot: buttons, sliders, status, bars and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.port import Cable, Cavity
+from pliant.robot.roles import Role
+from pliant.view.page.bars import actuator_bars
+from pliant.view.page.grips import position_rows
+from pliant.view.page.loads import Range, load_ranges, target_range
+from pliant.view.page.palette import readable
+from pliant.view.page.plots import Plots
+from pliant.view.page.scene import Look, Scene
+from pliant.view.page.session import Session
+from pliant.view.page.snapshot import Snapshot
+from pliant.view.page.status import heading, mesh_text, note, status_text
+from pliant.view.page.stress import legend
+
+BY_HAND = "by hand"
+
+
+class Panel:
+    """The controls of a page; they call the session and the scene, and show snapshots."""
+
+    def __init__(self, gui: Any, session: Session, scene: Scene, title: str, loads: Mapping[str, Range] | None) -> None:
+        self._gui, self._session, self._scene = gui, session, scene
+        self._sliders: dict[tuple[str, str, int], Any] = {}
+        if title:
+            gui.add_html(heading(title))
+        self._status = gui.add_html("")
+        self._add_controls()
+        self._add_sliders(load_ranges(session, loads))
+        self._add_view()
+        self._bars: Any = None
+        beside = gui.add_panel()
+        beside.dock_left()
+        with beside.add_tab("Controller" if session.follows else "Solver"):
+            if session.robot.named(Role.ACTUATOR):
+                with gui.add_folder("Actuators"):
+                    self._bars = gui.add_html("")
+            self._plots = Plots(gui, session.robot, session.effectors)
+        with gui.add_folder("Mesh"):
+            self._mesh = gui.add_html(note("computing how much softer ten-node tets are ..."))
+
+    def _add_controls(self) -> None:
+        gui, session = self._gui, self._session
+        with gui.add_folder("Control"):
+            run = gui.add_button_group("Simulation", ("Start", "Pause", "Reset"))
+            run.on_click(lambda event: self._press(event.target.value))
+            self._choice: Any = None
+            self._path: str | None = None
+            if session.effectors:
+                gui.add_html(note("Drag the arrows at the orange target, or choose a path."))
+            if session.paths:
+                self._choice = gui.add_dropdown("Target", (BY_HAND, *session.paths), initial_value=BY_HAND)
+                self._choice.on_update(self._choose)
+                speed = gui.add_slider("Speed [×]", 0.1, 5.0, 0.1, 1.0, hint="How fast paths are followed.")
+                speed.on_update(lambda event: setattr(session, "speed", event.target.value))
+
+    def _press(self, button: str) -> None:
+        {"Start": self._session.start, "Pause": self._session.pause, "Reset": self.reset}[button]()
+
+    def reset(self) -> None:
+        """The session as at first, and the sliders with it."""
+        self._session.reset()
+        for (kind, name, row), slider in self._sliders.items():
+            port = self._session.robot.ports[name]
+            unit = port.effort_unit if kind == "load" else port.displacement_unit
+            value = readable(unit)[0] * self._value(kind, name, row, self._session.snapshot)
+            slider.value = float(np.clip(value, slider.min, slider.max))
+
+    def _choose(self, event: Any) -> None:
+        if event.client_id is None:
+            return
+        self._session.follow(None if event.target.value == BY_HAND else event.target.value)
+
+    def _add_sliders(self, ranges: Mapping[str, Range]) -> None:
+        """Sliders for given efforts, and for targets that have no place in space."""
+        session = self._session
+        rows = [
+            (name, row)
+            for name in session.effectors
+            for row in range(len(session.robot.ports[name].row_names))
+            if not any(place.start <= row < place.stop for place in position_rows(session.robot.ports[name]))
+        ]
+        if rows:
+            with self._gui.add_folder("Targets"):
+                for name, row in rows:
+                    unit = session.robot.ports[name].displacement_unit
+                    self._add_slider("target", name, row, target_range(session, name, row), unit)
+        if ranges:
+            with self._gui.add_folder("Loads" if session.follows else "Efforts"):
+                for name, pair in ranges.items():
+                    port = session.robot.ports[name]
+                    for row in range(len(port.row_names)):
+                        self._add_slider("load", name, row, pair, port.effort_unit)
+
+    def _add_slider(self, kind: str, name: str, row: int, pair: Range, unit: str) -> None:
+        session, (factor, readable_unit) = self._session, readable(unit)
+        low, high = factor * pair[0], factor * pair[1]
+        suffix = session.robot.ports[name].row_names[row]
+        slider = self._gui.add_slider(
+            f"{name}{'.' + suffix if suffix else ''} [{readable_unit}]", low, high, (high - low) / 200,
+            float(np.clip(factor * self._value(kind, name, row, session.snapshot), low, high)),
+        )  # fmt: skip
+        self._sliders[kind, name, row] = slider
+
+        def moved(event: Any) -> None:
+            if event.client_id is None:
+                return
+            wish = session.snapshot.wish
+            values = np.array((wish.efforts if kind == "load" else wish.targets)[name])
+            values[row] = event.target.value / factor
+            (session.load if kind == "load" else session.aim)(name, values)
+
+        slider.on_update(moved)
+
+    @staticmethod
+    def _value(kind: str, name: str, row: int, snapshot: Snapshot) -> float:
+        return float((snapshot.wish.efforts if kind == "load" else snapshot.wish.targets)[name][row])
+
+    def _add_view(self) -> None:
+        gui, scene, ports = self._gui, self._scene, self._session.robot.ports.values()
+        with gui.add_folder("View"):
+            inside = any(isinstance(p, Cavity) or (isinstance(p, Cable) and len(p.points) > 1) for p in ports)
+            stress = gui.add_checkbox("Stress", False, hint="Colour by von Mises stress.")
+            self._legend = gui.add_html("", visible=False)
+            through = gui.add_checkbox("See through", inside, hint="Show cables and cavities inside the body.")
+            rest = gui.add_checkbox("Rest shape", False, hint="Show the shape without any load.")
+            gui.add_html(note(f"grid: {1e3 * scene.cell:g} mm"))
+
+        def look(_: Any = None) -> None:
+            scene.look = Look(stress.value, through.value, rest.value)
+            self._legend.visible = stress.value
+
+        for box in (stress, through, rest):
+            box.on_update(look)
+        look()
+
+    def draw(self, snapshot: Snapshot) -> None:
+        """Show a snapshot; meant for a few times per second."""
+        session, robot = self._session, self._session.robot
+        if self._choice is not None and snapshot.path != self._path:  # a hand, or a reset, has left the path
+            self._path = snapshot.path
+            self._choice.value = snapshot.path or BY_HAND
+        self._status.content = status_text(
+            robot, snapshot, rate=session.measured_rate(), wanted=session.rate, spent=session.record.usual_time()
+        )
+        if self._bars is not None:
+            self._bars.content = actuator_bars(robot, snapshot)
+        self._plots.draw(session.record)
+        top = self._scene.update_stress()
+        if top:
+            self._legend.content = legend(top)
+
+    def tell_mesh(self, errors: list[str], worst: float) -> None:
+        """What `discretization_error()` of every body said."""
+        self._mesh.content = mesh_text(errors, worst)

@@ -1,0 +1,247 @@
+"""A robot that steps at a rate in a thread of its own, and takes wishes from others while it does."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.control.trajectory import Trajectory
+from pliant.errors import InputError
+from pliant.motion import Statics
+from pliant.robot import Robot, State
+from pliant.robot.roles import Role
+from pliant.view.page.snapshot import Record, Snapshot
+from pliant.view.page.stepping import Following, Outcome, Wish, stepping_of
+
+Array = NDArray[np.float64]
+Paths = Mapping[str, Mapping[str, Trajectory]]
+"""By the name of a path: a trajectory for every effector that follows it."""
+
+
+class Session:
+    """The simulation behind a page.
+
+    Every method may be called from any thread. `snapshot` is what there is to see now. Nothing raises while it runs: a step
+    that fails keeps the last good state and says so in the snapshot.
+    """
+
+    def __init__(self, robot: Robot, paths: Paths | None = None, *, rate: float = 50.0) -> None:
+        """paths: what the effectors can follow; rate: steps per second [Hz] at most."""
+        if not (np.isfinite(rate) and rate > 0):
+            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
+        self.robot, self.paths, self.rate = robot, dict(paths or {}), float(rate)
+        self._require_effectors()
+        self.hanging: State = Statics(robot).solve().require().state
+        span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
+        self.size = float(max(span.max(), 1e-9))
+        self.record = Record()
+        self._stepping = stepping_of(robot, self.size)
+        self.loads = self._stepping.loads
+        self._home = Wish(
+            {name: robot.displacement(self.hanging, name) for name in robot.named(Role.EFFECTOR)},
+            {name: self.hanging.efforts[robot.system.slices[name]] for name in self.loads},
+        )
+        self._turn = threading.RLock()  # held for a whole step: by who makes it, and by who must not have one meanwhile
+        self._changed = threading.Condition()  # held for a moment: by who reads or changes what the session knows
+        self._thread: threading.Thread | None = None
+        self._ended = False
+        self._speed = 1.0
+        self._begin()
+
+    def _require_effectors(self) -> None:
+        effectors = self.robot.named(Role.EFFECTOR)
+        for path, trajectories in self.paths.items():
+            unknown = [name for name in trajectories if name not in effectors]
+            if unknown:
+                raise InputError(
+                    f"path {path!r} is for {unknown[0]!r}, which is no effector",
+                    remedy=f"choose one of: {', '.join(effectors) or 'none: this robot follows nothing'}",
+                )
+
+    def _begin(self) -> None:
+        """Everything as at first."""
+        self._stepping = stepping_of(self.robot, self.size)
+        self._wish, self._path_time = self._home, 0.0
+        self._path: str | None = None
+        self._clock, self._count, self._running = 0.0, 0, False
+        self._recent: deque[float] = deque(maxlen=60)
+        self.record.clear()
+        self._outcome = Outcome(self.hanging, True, "READY", "where it hangs by itself")
+        self._publish()
+
+    @property
+    def follows(self) -> bool:
+        """Whether effectors follow targets (and efforts are decided), rather than efforts being given."""
+        return isinstance(self._stepping, Following)
+
+    @property
+    def effectors(self) -> tuple[str, ...]:
+        """Names of what can be given a target."""
+        return self.robot.named(Role.EFFECTOR) if self.follows else ()
+
+    def warm_up(self) -> None:
+        """Make one step and forget it, so that the first real one does not wait for kernels to be compiled."""
+        with self._turn, contextlib.suppress(Exception):  # what it raises, the first real step will tell
+            stepping_of(self.robot, self.size).step(self.hanging, self._home, 1.0 / self.rate)
+
+    def start(self) -> None:
+        """Step from now on, in a thread of its own."""
+        with self._changed:
+            self._running = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="pliant session", daemon=True)
+                self._thread.start()
+            self._publish()
+            self._changed.notify_all()
+
+    def pause(self) -> None:
+        """No step from now on; waits for the one under way."""
+        with self._turn, self._changed:
+            self._running = False
+            self._recent.clear()
+            self._publish()
+
+    def reset(self) -> None:
+        """Back to where the robot hangs, targets at its effectors, loads as at first; goes on running if it did."""
+        with self._turn, self._changed:
+            running = self._running
+            self._begin()
+            self._running = running
+            self._publish()
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """Stop the thread; the session cannot be started again."""
+        with self._changed:
+            self._running, self._ended = False, True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout=10.0)
+
+    def aim(self, name: str, target: ArrayLike) -> None:
+        """Give an effector a target by hand, in its unit; leaves the path that it followed."""
+        value = np.array(target, dtype=float)
+        if name not in self._home.targets or value.shape != self._home.targets[name].shape:
+            raise InputError(f"target of {name!r} is {target}", remedy="name an effector and give a value per row")
+        with self._changed:
+            self._path = None
+            self._wish = replace(self._wish, targets={**self._wish.targets, name: value})
+            self._publish()
+            self._changed.notify_all()
+
+    def load(self, name: str, effort: ArrayLike) -> None:
+        """Give a load another effort, in its unit."""
+        if name not in self.loads:
+            raise InputError(f"{name!r} is no load here", remedy=f"choose one of: {', '.join(self.loads) or 'none'}")
+        value = np.array(np.broadcast_to(np.asarray(effort, dtype=float), self._home.efforts[name].shape))
+        with self._changed:
+            self._wish = replace(self._wish, efforts={**self._wish.efforts, name: value})
+            self._publish()
+            self._changed.notify_all()
+
+    def follow(self, path: str | None) -> None:
+        """Follow one of the paths from its start, again and again; None: targets by hand."""
+        if path is not None and path not in self.paths:
+            raise InputError(f"there is no path {path!r}", remedy=f"choose one of: {', '.join(self.paths) or 'none'}")
+        with self._changed:
+            self._path, self._path_time = path, 0.0
+            self._publish()
+            self._changed.notify_all()
+
+    @property
+    def speed(self) -> float:
+        """How fast paths are followed, relative to their own speed."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, speed: float) -> None:
+        if not (np.isfinite(speed) and speed > 0):
+            raise InputError(f"speed is {speed}", remedy="give a positive factor")
+        self._speed = float(speed)
+
+    def advance(self) -> Snapshot:
+        """One step now, in this thread; holds the last good state where it fails."""
+        with self._turn:
+            interval = 1.0 / self.rate
+            try:
+                with self._changed:
+                    self._follow_path(interval)
+                    before, wish = self._outcome, self._wish
+                outcome = self._stepping.step(before.state, wish, interval)
+                fault = False
+            except Exception as error:  # a page must outlive whatever a robot or a port of one's own does
+                remedy = f"{type(error).__name__}: {error}; the last good state is held, press Reset"
+                outcome = replace(self._outcome, ok=False, word="FAULT", remedy=remedy, active=(), times={})
+                fault = True
+            with self._changed:
+                self._outcome, self._running = outcome, self._running and not fault
+                self._count += 1
+                self._clock += interval
+                self._recent.append(time.perf_counter())
+                snapshot = self._publish()
+                self.record.add(self._clock, snapshot.errors, outcome.times)
+            return snapshot
+
+    def _follow_path(self, interval: float) -> None:
+        """Move the targets of the path's effectors on by one interval."""
+        if self._path is None:
+            return
+        targets = dict(self._wish.targets)
+        for name, trajectory in self.paths[self._path].items():
+            targets[name] = trajectory.position(_folded(trajectory, self._path_time))
+        self._wish = replace(self._wish, targets=targets)
+        self._path_time += self._speed * interval
+
+    def _publish(self) -> Snapshot:
+        state = self._outcome.state
+        errors = {
+            name: float(np.linalg.norm(self.robot.displacement(state, name) - self._wish.targets[name]))
+            for name in self.effectors
+        }
+        self.snapshot = Snapshot(self._outcome, self._wish, errors, self._count, self._clock, self._running, self._path)
+        return self.snapshot
+
+    def measured_rate(self) -> float:
+        """Steps per second [Hz] of late; 0 where none was made in the last second."""
+        recent = list(self._recent)
+        if len(recent) < 2 or time.perf_counter() - recent[-1] > 1.0:
+            return 0.0
+        return (len(recent) - 1) / max(recent[-1] - recent[0], 1e-9)
+
+    def _needs_step(self) -> bool:
+        """Whether there is anything to do: a robot in balance whose loads have not changed rests."""
+        if self.follows or self._count == 0:
+            return True
+        now = self._outcome.state.efforts
+        return any((now[self.robot.system.slices[name]] != value).any() for name, value in self._wish.efforts.items())
+
+    def _run(self) -> None:
+        due = time.perf_counter()
+        while True:
+            with self._changed:
+                while not self._ended and not (self._running and self._needs_step()):
+                    self._changed.wait()
+                    due = time.perf_counter()
+                if self._ended:
+                    return
+            with self._turn:
+                if self._running:
+                    self.advance()
+            due = max(due + 1.0 / self.rate, time.perf_counter() - 1.0 / self.rate)
+            time.sleep(max(due - time.perf_counter(), 1e-4))  # always a breath, so that others get their turn
+
+
+def _folded(trajectory: Trajectory, time: float) -> float:
+    """A time within the trajectory: round and round where it ends where it began, back and forth otherwise."""
+    duration = trajectory.duration
+    closed = np.allclose(trajectory.position(0.0), trajectory.position(duration), atol=1e-9)
+    if closed:
+        return float(time % duration)
+    return float(duration - abs(duration - time % (2 * duration)))

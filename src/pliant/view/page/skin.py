@@ -1,0 +1,72 @@
+"""The drawn surface of a body, smooth on its faces and crisp at its edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pliant.body import TetBody
+from pliant.robot import Robot
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+CREASE = 0.8
+"""Triangles whose normals have a smaller cosine than this between them meet at a crisp edge."""
+
+
+class Skin:
+    """Outer triangles of a body; nodes at crisp edges have a vertex for each side, so that shading does not round them."""
+
+    def __init__(self, body: TetBody, first_node: int) -> None:
+        """first_node: number of the body's first node among those of the robot."""
+        self.body, self._first = body, first_node
+        triangles = np.asarray(body.mesh.boundary_triangles()[0], np.int64)
+        self.nodes, self.faces = creased(body.rest, triangles)
+
+    def vertices(self, x: Array) -> NDArray[np.float32]:
+        """Where the vertices are for node positions x of the robot, [v, 3]."""
+        return np.asarray(x[self._first + self.nodes], np.float32)
+
+    def stress(self, x: Array) -> Array:
+        """Von Mises stress [Pa] at the vertices, [v]."""
+        own = x[self._first : self._first + self.body.node_count]
+        return np.asarray(self.body.fields(own).von_mises[self.nodes])
+
+
+def skins_of(robot: Robot) -> list[Skin]:
+    """One for every body made of tets."""
+    begin = robot.system.assembly.begin
+    return [Skin(body, int(begin[k])) for k, body in enumerate(robot.bodies) if isinstance(body, TetBody)]
+
+
+def creased(x: Array, triangles: Ids) -> tuple[Ids, Ids]:
+    """Nodes of vertices [v] and triangles of vertices [t, 3] such that triangles share vertices across smooth edges only."""
+    corners = np.arange(3 * len(triangles)).reshape(-1, 3)
+    a, b = corners[:, [0, 1, 2]].ravel(), corners[:, [1, 2, 0]].ravel()
+    flat = triangles.ravel()
+    low, high = np.minimum(flat[a], flat[b]), np.maximum(flat[a], flat[b])
+    order = np.lexsort((high, low))
+    same = (low[order[1:]] == low[order[:-1]]) & (high[order[1:]] == high[order[:-1]])
+    one, other = order[:-1][same], order[1:][same]
+    normals = _normals(x, triangles)
+    smooth = np.einsum("ij,ij->i", normals[one // 3], normals[other // 3]) > CREASE
+    one, other = one[smooth], other[smooth]
+    # Two triangles run along their common edge in opposite senses: the end of one is the start of the other.
+    rows, cols = np.concatenate([a[one], b[one]]), np.concatenate([b[other], a[other]])
+    agree = flat[rows] == flat[cols]
+    graph: Any = coo_array((np.ones(int(agree.sum())), (rows[agree], cols[agree])), shape=(corners.size, corners.size))
+    count, vertex = connected_components(graph, directed=False)
+    nodes = np.empty(count, np.int64)
+    nodes[vertex] = flat
+    return nodes, vertex.reshape(-1, 3).astype(np.int64)
+
+
+def _normals(x: Array, triangles: Ids) -> Array:
+    p, q, r = (x[triangles[:, k]] for k in range(3))
+    normal = np.cross(q - p, r - p)
+    return np.asarray(normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None])

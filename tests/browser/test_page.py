@@ -1,0 +1,248 @@
+"""The page in a real browser: what a person sees and does."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from visitor import COUNT_UPDATES, FLAGS, Visitor, missing
+
+from pliant.gallery import find
+from pliant.motion import Statics
+from pliant.view import Page
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """A browser context with an empty profile; what goes wrong in it, and what it asks for, is kept on it."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed: pip install 'pliant[test]'")
+    path = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if path is None:
+        missing("no chromium found: apt-get install chromium")
+    with sync_playwright() as playwright:
+        profile = tmp_path_factory.mktemp("profile")
+        context = playwright.chromium.launch_persistent_context(
+            str(profile), executable_path=path, args=FLAGS, viewport={"width": 1280, "height": 800}
+        )
+        context.set_default_timeout(60_000)
+        context.add_init_script(COUNT_UPDATES)
+        yield context
+        context.close()
+
+
+def text_of(visitor) -> str:
+    return visitor.tab.locator("body").inner_text()
+
+
+def test_a_robot_without_actuators_has_sliders_for_its_loads(chromium):
+    """On the cantilever's page a slider gives the load: the beam bends, an arrow shows the force, nobody complains."""
+    exhibit = find("cantilever")
+    with Page(exhibit.built_from(None), title=exhibit.title) as page:
+        page.open(port=8765)
+        visitor = Visitor(chromium, page)
+        visitor.until(lambda: page.session.snapshot.count == 1, "it is in balance")
+        drop = page.session.robot.displacement(page.session.snapshot.state, "tip")[2]
+        thumb = visitor.tab.get_by_role("slider").first
+        thumb.focus()
+        for _ in range(10):
+            thumb.press("ArrowRight")
+        visitor.until(lambda: page.session.snapshot.wish.efforts["load"][0] > 0.005, "the load rises")
+        visitor.until(
+            lambda: page.session.robot.displacement(page.session.snapshot.state, "tip")[2] < drop - 1e-3, "it bends"
+        )
+        visitor.until(lambda: "CONVERGED" in text_of(visitor), "the status is told")
+        assert visitor.complaints == []
+        visitor.tab.close()
+
+
+@pytest.fixture(scope="module")
+def diamond(chromium):
+    """The four-legged robot on its page, with a visitor."""
+    exhibit = find("diamond")
+    robot = exhibit.built_from(None)
+    hanging = Statics(robot).solve().require().state
+    with Page(robot, paths=exhibit.paths(robot, hanging), rate=exhibit.rate, title=exhibit.title) as page:
+        page.open(port=8765)
+        yield Visitor(chromium, page)
+
+
+@pytest.fixture
+def visitor(diamond):
+    """The visitor of the diamond, with the robot running as it hangs."""
+    diamond.press("Reset")
+    diamond.press("Start")
+    session = diamond.page.session
+    diamond.until(lambda: session.snapshot.running and session.snapshot.errors["top"] < 1e-6, "the robot hangs")
+    return diamond
+
+
+def test_the_page_shows_the_robot_and_says_what_it_does(visitor):
+    """The robot is in the picture; the panel tells status, rate, nodes, error, and how good the mesh is."""
+    pixels = visitor.robot_pixels()
+    assert 0.02 < pixels.mean() < 0.6
+    columns = np.nonzero(pixels)[1]
+    assert abs(columns.mean() / pixels.shape[1] - 0.5) < 0.15, "the robot is in the middle"
+    visitor.until(lambda: "ten-node tets are softer by" in text_of(visitor), "the mesh is judged")
+    visitor.until(lambda: "SOLVED" in text_of(visitor), "the status is told")
+    text = text_of(visitor)
+    for word in ("1,680 nodes", "Hz", "ms per step", "from its target", "east", "tracking error", "time per stage"):
+        assert word in text
+
+
+def test_dragging_the_target_moves_the_robot(visitor):
+    """The mouse drags the upward arrow of the target away from a paused robot; started, it follows, and the error falls."""
+    session = visitor.page.session
+    home = session.snapshot.wish.targets["top"].copy()
+    before, shape = visitor.picture(), visitor.robot_pixels()
+    visitor.press("Pause")
+    visitor.until(lambda: not session.snapshot.running, "the session pauses")
+    drag_upwards(visitor, 0.02)
+    far = session.snapshot.errors["top"]
+    target = session.snapshot.wish.targets["top"]
+    assert far > 0.005, "the mouse has moved the target"
+    assert np.abs(target - home)[:2].max() < 1e-6, "along its arrow only"
+    visitor.press("Start")
+    visitor.until(lambda: session.snapshot.errors["top"] < 1e-5, "the top arrives")
+    top = session.robot.displacement(session.snapshot.state, "top")
+    assert np.linalg.norm(top - target) < 1e-5
+    assert max(session.snapshot.state.efforts[:4]) > 0.1, "the cables pull"
+    visitor.until(lambda: (visitor.robot_pixels() ^ shape).sum() > 1000, "the robot's pixels have changed")
+    assert (np.abs(visitor.picture() - before).max(axis=2) > 40).sum() > 1000
+    print(f"\ndrag: {1e3 * far:.2f} mm from the target, then {1e3 * session.snapshot.errors['top']:.6f} mm")
+
+
+def test_a_running_robot_follows_the_mouse(visitor):
+    """Dragged while it runs, the robot is where the target is; what it followed before is left."""
+    session = visitor.page.session
+    home = session.snapshot.wish.targets["top"].copy()
+    drag_upwards(visitor, 0.01)
+    visitor.until(lambda: session.snapshot.errors["top"] < 1e-5, "the top arrives")
+    assert session.robot.displacement(session.snapshot.state, "top")[2] > home[2] + 0.003
+    assert session.snapshot.path is None
+
+
+def drag_upwards(visitor, height) -> None:
+    """Drag the upward arrow of the target; again where a slow browser missed the mouse."""
+    session = visitor.page.session
+    for _ in range(5):
+        place = session.snapshot.wish.targets["top"]
+        arrow = place + np.array([0, 0, 0.6 * 0.22 * session.size])
+        visitor.drag(arrow, arrow + np.array([0, 0, height]))
+        try:
+            visitor.until(lambda: session.snapshot.wish.targets["top"][2] > place[2] + 0.3 * height, "", seconds=3.0)  # noqa: B023
+            return
+        except AssertionError:
+            continue
+    raise AssertionError("the mouse never caught the arrow")
+
+
+def test_following_a_path_sends_the_body_often_enough(visitor):
+    """Chosen from the list, a path is followed; at least 20 times per second new vertices arrive in the page."""
+    session = visitor.page.session
+    visitor.tab.locator("input[value='by hand']").first.click()
+    visitor.tab.get_by_role("option", name="square").click()
+    visitor.until(lambda: session.snapshot.path == "square", "the path is chosen")
+    visitor.until(lambda: visitor.updates() > 0, "updates arrive")
+    best, frames = 0.0, 0.0
+    for _ in range(10):
+        begin, sent, count, drawn = time.monotonic(), visitor.page.frames, visitor.updates(), _drawn(visitor)
+        visitor.tab.wait_for_timeout(3000)
+        arrived, now_sent, now_drawn = visitor.updates(), visitor.page.frames, _drawn(visitor)
+        seconds = time.monotonic() - begin
+        best, frames = max(best, (arrived - count) / seconds), max(frames, (now_drawn - drawn) / seconds)
+        if best >= 20.0:
+            break
+    print(f"\nper second: {(now_sent - sent) / seconds:.1f} updates sent, {best:.1f} received, {frames:.1f} drawn")
+    print(f"steps per second: {session.measured_rate():.1f}")
+    assert len(session.snapshot.state.x) > 1600
+    assert best >= 20.0
+    assert session.snapshot.errors["top"] < 1e-4
+    clock = session.snapshot.clock
+    visitor.until(lambda: min(visitor.tab.evaluate(ENDS_OF_PLOTS)) > clock, "both plots go on")
+    session.pause()
+
+
+ENDS_OF_PLOTS = "Object.values(window.__viserTestpoints.uplots).map((plot) => plot.chart.scales.x.max)"
+
+
+def _drawn(visitor) -> int:
+    return visitor.tab.evaluate("window.pliantFrames")
+
+
+def test_pause_pauses_and_reset_goes_home(visitor):
+    """The button Pause stops the steps, Start resumes them, Reset brings the robot back to where it hangs."""
+    session = visitor.page.session
+    session.aim("top", session.snapshot.wish.targets["top"] + [0, 0, 0.01])
+    visitor.until(lambda: session.snapshot.errors["top"] < 1e-5, "the top arrives")
+    visitor.press("Pause")
+    visitor.until(lambda: not session.snapshot.running, "the session pauses")
+    count = session.snapshot.count
+    visitor.until(lambda: "PAUSED" in text_of(visitor), "the page says so")
+    assert session.snapshot.count == count
+    visitor.press("Start")
+    visitor.until(lambda: session.snapshot.count > count, "it goes on")
+    visitor.press("Reset")
+    visitor.until(lambda: np.abs(session.snapshot.state.x - session.hanging.x).max() < 1e-6, "it hangs")
+
+
+def test_a_fault_is_told_and_reset_goes_on(visitor, monkeypatch):
+    """A step that raises does not end the page: it tells the fault, holds the robot, and goes on after Reset and Start."""
+    session = visitor.page.session
+
+    def broken(*_):
+        raise RuntimeError("a port of one's own")
+
+    monkeypatch.setattr(session._stepping, "step", broken)
+    visitor.until(
+        lambda: "FAULT" in text_of(visitor) and "a port of one's own" in text_of(visitor), "the fault is told"
+    )
+    assert visitor.robot_pixels().sum() > 2000
+    visitor.press("Reset")
+    visitor.press("Start")
+    visitor.until(lambda: "SOLVED" in text_of(visitor), "it goes on")
+
+
+def test_a_slider_sets_the_speed(visitor):
+    """The arrow keys move the slider of the speed, and the session hears of it."""
+    session = visitor.page.session
+    before = session.speed
+    thumb = visitor.tab.get_by_role("slider").first
+    thumb.focus()
+    for _ in range(5):
+        thumb.press("ArrowRight")
+    visitor.until(lambda: session.speed > before + 0.3, "the speed rises")
+
+
+def test_stress_shows_colours_and_a_legend(visitor):
+    """With the checkbox on, the robot has many colours, and the legend tells what they mean; off, it is plain again."""
+    plain = visitor.robot_pixels().sum()
+    visitor.tab.get_by_text("Stress", exact=True).click()
+    visitor.until(lambda: "von Mises stress [kPa]" in text_of(visitor), "the legend is shown")
+
+    def hues():
+        """How many different hues cover a good part of the picture."""
+        r, g, b = visitor.picture().transpose(2, 0, 1)
+        strong = (np.max([r, g, b], axis=0) - np.min([r, g, b], axis=0)) > 60
+        hue = np.arctan2(np.sqrt(3.0) * (g - b), 2 * r - g - b)[strong]
+        return int((np.histogram(hue, bins=24, range=(-np.pi, np.pi))[0] > 150).sum())
+
+    visitor.until(lambda: hues() >= 6, "bands of stress are drawn")
+    visitor.tab.get_by_text("Stress", exact=True).click()
+    visitor.until(lambda: visitor.robot_pixels().sum() > 0.8 * plain, "the robot is plain again")
+
+
+def test_nothing_comes_from_outside_and_nobody_complains(visitor):
+    """Every request of the page went to this machine, and the console has no error."""
+    hosts = {urlsplit(url).hostname for url in visitor.requests if not url.startswith(("data:", "blob:"))}
+    assert hosts == {"127.0.0.1"}
+    assert visitor.complaints == []

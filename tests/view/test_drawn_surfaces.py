@@ -1,0 +1,100 @@
+"""Surfaces that a page draws: crisp edges, and bands of stress."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.view.page.bands import cut_into_bands
+from pliant.view.page.bars import actuator_bars
+from pliant.view.page.palette import mixed, readable, rounded, stress_colours
+from pliant.view.page.session import Session
+from pliant.view.page.skin import creased, skins_of
+from pliant.view.page.stress import BANDS, legend
+
+
+def area(points, faces):
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
+
+
+def test_a_box_has_three_vertices_at_each_corner_and_a_ball_one():
+    """Vertices are doubled where faces meet at an angle, and only there; the surface is the same."""
+    box = pl.make.box((1.0, 1.0, 1.0), (2, 2, 2))
+    triangles = box.boundary_triangles()[0].astype(np.int64)
+    nodes, faces = creased(box.nodes, triangles)
+    corner = np.flatnonzero((box.nodes == 0).all(axis=1))[0]
+    assert (nodes == corner).sum() == 3
+    assert np.array_equal(nodes[faces], triangles)
+    ball = pl.make.sphere(1.0, 0.25)
+    triangles = ball.boundary_triangles()[0].astype(np.int64)
+    assert len(creased(ball.nodes, triangles)[0]) == len(np.unique(triangles))
+
+
+def test_bands_cover_the_surface_once_and_lie_between_their_levels(rng):
+    """The bands' areas sum up to the surface's, and in each the value is between its levels; orientation is kept."""
+    sphere = pl.make.sphere(1.0, 0.3)
+    faces = np.asarray(sphere.boundary_triangles()[0], np.int64)
+    x = sphere.nodes
+    values = x @ rng.normal(size=3)
+    levels = np.linspace(values.min(), values.max(), 8)[1:-1]
+    bands = cut_into_bands(values, faces, levels)
+    assert len(bands) == len(levels) + 1
+    assert sum(area(b.weights @ x, b.faces) for b in bands) == pytest.approx(area(x, faces), rel=1e-12)
+    edges = [-np.inf, *levels, np.inf]
+    for low, high, band in zip(edges[:-1], edges[1:], bands, strict=True):
+        own = band.weights @ values
+        assert (own >= low - 1e-12).all()
+        assert (own <= high + 1e-12).all()
+        points = band.weights @ x
+        a, b, c = (points[band.faces[:, k]] for k in range(3))
+        assert (np.einsum("ij,ij->i", np.cross(b - a, c - a), a + b + c) > -1e-15).all()
+
+
+def test_bands_move_with_the_surface():
+    """Points of bands are weights of vertices that sum to one, so that a moved surface has moved bands."""
+    values, faces = np.array([0.0, 1.0, 2.0]), np.array([[0, 1, 2]])
+    for band in cut_into_bands(values, faces, np.array([0.5, 1.5])):
+        assert np.allclose(band.weights.sum(axis=1), 1.0)
+
+
+def test_stress_of_a_skin_is_that_of_the_body():
+    """A bar under tension along its axis has the stress F / A at every vertex away from its ends."""
+    mesh = pl.make.box((0.1, 0.01, 0.01), (20, 2, 2))
+    ends = mesh.where(x_below=0)
+    body = pl.TetBody(mesh, pl.Linear(E=1e6, nu=0.0), density=0.001, fixed=ends)
+    robot = pl.Robot(body)
+    robot.impose("pull", pl.Force(mesh.nodes[mesh.where(x_above=0.1)], direction=(1, 0, 0)), effort=0.1)
+    state = pl.Statics(robot).solve().require().state
+    skin = skins_of(robot)[0]
+    middle = np.abs(body.rest[skin.nodes][:, 0] - 0.05) < 0.02
+    assert skin.stress(state.x)[middle] == pytest.approx(1000.0, rel=0.02)
+    assert skin.vertices(state.x).dtype == np.float32
+
+
+def test_bars_mark_limits_that_hold_back():
+    """Every actuator has two bars; one at its limit is marked, with the value in readable units."""
+    mesh = pl.make.box((0.1, 0.01, 0.02), (10, 1, 2))
+    robot = pl.Robot(pl.TetBody(mesh, pl.Corotational(E=300e3, nu=0.4), density=1000, fixed=mesh.where(x_below=0)))
+    robot.actuate("upper<", pl.Cable([(0.095, 0.005, 0.018)], pull=(-0.01, 0.005, 0.03)), effort=(0, 0.2))
+    robot.effect("tip", pl.Point(near=(0.1, 0.005, 0.01)))
+    session = Session(robot)
+    assert actuator_bars(robot, session.snapshot).count('class="pliant-bar"') == 2
+    session.aim("tip", session.snapshot.wish.targets["tip"] + [0, 0, 0.05])
+    for _ in range(20):
+        snapshot = session.advance()
+    html = actuator_bars(robot, snapshot)
+    assert html.count("pliant-bar active") == 1
+    assert "0.20 N" in html
+    assert "upper&lt;" in html
+
+
+def test_readable_numbers_and_colours():
+    """Units people read; round scales; colours between two; a legend with its top."""
+    assert readable("Pa") == (1e-3, "kPa")
+    assert readable("furlong") == (1.0, "furlong")
+    assert [rounded(v) for v in (0.011, 2.0, 51.0)] == pytest.approx([0.02, 2.0, 100.0])
+    assert mixed((0, 0, 0), (100, 200, 50), 0.5) == (50, 100, 25)
+    assert len({tuple(c) for c in stress_colours(BANDS)}) == BANDS
+    assert "20" in legend(20e3)

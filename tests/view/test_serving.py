@@ -1,0 +1,69 @@
+"""A page without a browser: opened, asked, closed."""
+
+from __future__ import annotations
+
+import urllib.request
+
+import numpy as np
+import pytest
+
+from pliant.control.trajectory import Circle
+from pliant.errors import InputError
+from pliant.gallery import cantilever, diamond
+from pliant.view import Page
+from pliant.view.page.grips import position_rows
+from pliant.view.page.scene import _turn_to, up_direction
+
+
+def test_a_page_opens_twice_on_different_ports_and_closes():
+    """Two pages that ask for one port get two; each answers at its address, and not any more once it is closed."""
+    with Page(cantilever.build(), title="one") as one, Page(cantilever.build(), title="two") as two:
+        addresses = one.open(port=8790), two.open(port=8790)
+        assert addresses == (one.address, two.address)
+        assert addresses[0] != addresses[1]
+        for address in addresses:
+            assert address.startswith("http://127.0.0.1:")
+            assert urllib.request.urlopen(address, timeout=30).status == 200
+        assert one.server.get_host() == "127.0.0.1"
+        assert one.server.request_share_url() is None, "nothing leaves this machine"
+        with pytest.raises(InputError, match="already open"):
+            one.open()
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(addresses[0], timeout=5)
+    with pytest.raises(InputError, match="not open"):
+        _ = one.address
+
+
+def test_a_page_refuses_what_it_cannot_show():
+    """A path to start with that is not there, a path for no effector, and a range for no load name the choice."""
+    robot = diamond.build()
+    circle = {"circle": {"top": Circle((0, 0, 0.12), 0.01, 0.01)}}
+    with pytest.raises(InputError, match="choose one of: circle"):
+        Page(robot, paths=circle, start="square")
+    with pytest.raises(InputError, match="choose one of: top"):
+        Page(robot, paths={"circle": {"tip": circle["circle"]["top"]}})
+    with (
+        Page(cantilever.build(), loads={"lode": (0, 1)}) as page,
+        pytest.raises(InputError, match="choose one of: load"),
+    ):
+        page.open(port=8790)
+
+
+@pytest.mark.parametrize("gravity", [(0, 0, -9.81), (0, 9.81, 0), (0, 0, 9.81), (0, 0, 0), (1, 2, 3)])
+def test_the_floor_is_below(gravity):
+    """The floor's normal, z turned by its rotation, points against gravity."""
+    up = up_direction(np.array(gravity, float))
+    w, *v = _turn_to(up)
+    z = np.array([0.0, 0.0, 1.0])
+    turned = z + 2 * np.cross(v, np.cross(v, z) + w * z)
+    assert turned == pytest.approx(up, abs=1e-6)
+
+
+def test_points_have_grips_and_other_effectors_sliders():
+    """Three rows x, y, z of a position are one grip; a single coordinate, or a length, is none."""
+    from pliant.port import Cable, Point
+
+    assert position_rows(Point(near=(0, 0, 0))) == [slice(0, 3)]
+    assert position_rows(Point(near=[(0, 0, 0), (1, 0, 0)])) == [slice(0, 3), slice(3, 6)]
+    assert position_rows(Point(near=(0, 0, 0), axes="xz")) == []
+    assert position_rows(Cable([(0, 0, 0), (1, 0, 0)])) == []
