@@ -91,6 +91,31 @@ def test_unreachable_targets_end_at_the_closest_point():
     assert step.distance == pytest.approx(distance([float(step.efforts[n][0]) for n in ("up", "left")]), abs=1e-9)
 
 
+def test_far_targets_are_approached_in_parts(rng):
+    """Targets half a robot away, thrown about: no node ever moves by more than a twentieth of the robot in a step, nothing
+    turns inside out, and back home the robot hangs as before. Without the limit the first such step throws it out."""
+    robot = arm(effort=(0, 4))
+    inverse, rest = Inverse(robot), converged(robot)
+    state, seen = rest, set()
+    for _ in range(6):
+        target = tip(robot, rest) + 0.05 * rng.normal(size=3)
+        for _ in range(25):
+            step = inverse.step(state, tip=target).require()
+            assert np.abs(step.state.x - state.x).max() <= 0.05 * 0.1 * (1 + 1e-9)
+            assert (step.share < 1) == (step.status is InverseStatus.SLOWED)
+            assert all(0 <= float(e[0]) <= 4 for e in step.efforts.values())
+            state = step.state
+            seen.add(step.status)
+        assert not len(robot.bodies[0].inverted_elements(robot.nodes(state)))
+    assert InverseStatus.SLOWED in seen
+    for _ in range(80):
+        state = inverse.step(state, tip=tip(robot, rest)).require().state
+    assert np.linalg.norm(tip(robot, state) - tip(robot, rest)) < 1e-6
+    target = tip(robot, rest) + np.array([0.0, 0.05, 0.05])
+    thrown = Inverse(robot, largest_move=np.inf).step(rest, tip=target).state
+    assert np.abs(thrown.x - rest.x).max() > 0.02
+
+
 def test_redundant_actuators_do_the_least_work():
     """With four tendons for two directions, no other tensions with the same tip need less energy: opposite tendons do not
     pull against each other, and the answer does not depend on where it started."""

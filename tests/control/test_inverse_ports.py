@@ -149,7 +149,7 @@ def test_a_modulus_is_found_from_the_tip():
         state = Statics(robot).solve().require().state
         step = Inverse(robot).solve_pose(state, tip=target).require()
         assert float(step.efforts["jam"][0]) == pytest.approx(change, rel=1e-5)
-    inverse, state = Inverse(robot), Statics(robot).solve().require().state
+    inverse, state = Inverse(robot, largest_move=1.0), Statics(robot).solve().require().state
     modulus = 200e3 + float(robot.effort(state, "jam")[0])
     for _ in range(6):
         step = inverse.step(state, tip=0.008).require()

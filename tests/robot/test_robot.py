@@ -79,7 +79,8 @@ def test_a_stale_model_is_not_followed():
     robot = loaded_robot()
     state = Statics(robot).solve().require().state
     model = robot.linearize(state)
-    good = robot.system.follow(state, model, model.efforts)
+    good, share = robot.system.follow(state, model, model.efforts)
+    assert share == 1.0
     assert np.abs(good.x - state.x).max() < 1e-9
     for other in (lambda: Dynamics(robot, 0.01).step(state), lambda: robot.linearize(state, step=0.01)):
         model = robot.linearize(state)

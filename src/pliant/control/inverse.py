@@ -31,6 +31,7 @@ class InverseStatus(Enum):
 
     SOLVED = "the efforts are optimal for the model"
     RELAXED = "the limits contradict each other; those named in `relaxed` were dropped, effort limits never are"
+    SLOWED = "the step was shortened: the target is far off or out of reach, or the robot snaps; go on, or move it back"
     HELD = "the target is not a number; the last efforts are held"
     FAILED = "the model cannot be made here; the last efforts are held"
     NOT_CONVERGED = "the iteration limit was reached; raise max_iterations or move the target in smaller parts"
@@ -38,7 +39,7 @@ class InverseStatus(Enum):
     @property
     def ok(self) -> bool:
         """Whether a decision was made."""
-        return self in (InverseStatus.SOLVED, InverseStatus.RELAXED)
+        return self in (InverseStatus.SOLVED, InverseStatus.RELAXED, InverseStatus.SLOWED)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class InverseStep:
     efforts per actuator in its unit (`robot.effort(step.state, name)` tells any port's), and the displacements that go with
     them by the model (what a motor that winds a cable is told); error: effector minus target per effector, as the model
     predicts it; active: limits that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the
-    scaled W_ea; solution: the QP's, with its residuals; times: seconds per stage.
+    scaled W_ea; solution: the QP's, with its residuals; times: seconds per stage; share: part of the way to the decision
+    that was gone (less than 1 where the step was shortened).
     """
 
     status: InverseStatus
@@ -75,6 +77,7 @@ class InverseStep:
     solution: QuadraticSolution | None = None
     times: Mapping[str, float] = field(default_factory=dict)
     cause: PliantError | None = None
+    share: float = 1.0
 
     @property
     def ok(self) -> bool:
@@ -99,10 +102,17 @@ class Inverse:
     """The inverse controller of a robot with actuators and effectors."""
 
     def __init__(
-        self, robot: Robot, *, energy: float = 1e-8, tangent: Tangent = "exact", step: float | None = None
+        self,
+        robot: Robot,
+        *,
+        energy: float = 1e-8,
+        tangent: Tangent = "exact",
+        step: float | None = None,
+        largest_move: float = 0.05,
     ) -> None:
         """energy: weight of the actuators' work relative to the tracking error; step: time step [s] of dynamic stepping, None
-        for quasi-static; tangent: as in `Robot.linearize`."""
+        for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
+        a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
         self.robot = robot
         self._problem = DecisionProblem(robot, energy)
         self.actuators, self.effectors = self._problem.actuator_names, self._problem.effector_names
@@ -111,7 +121,10 @@ class Inverse:
                 f"{robot.system.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
             )
+        if not largest_move > 0:
+            raise InputError(f"largest_move is {largest_move}", remedy="give a positive share of the robot's size")
         self.tangent, self.h = tangent, step
+        self._reach = np.inf if step is not None else largest_move * float(np.ptp(robot.rest().x, axis=0).max())
         self._warm: NDArray[np.intp] | None = None
         self._driven = robot.named(Role.DRIVEN)
         attachments = robot.system.attachments
@@ -172,13 +185,15 @@ class Inverse:
             return self._held(state, InverseStatus.FAILED, None)
         decision, solution, efforts = answer.decision, answer.solution, answer.efforts
         decided = time.perf_counter()
-        after = self.robot.system.follow(state, model, efforts, step=self.h)
+        after, share = self.robot.system.follow(state, model, efforts, step=self.h, largest_move=self._reach)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
-        predicted = model.predicted(efforts)
+        predicted = model.delta + share * (model.predicted(efforts) - model.delta)
+        efforts = after.efforts
         W_ea = answer.model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
         singular = np.linalg.svd(W_ea, compute_uv=False)
+        status = InverseStatus.SLOWED if share < 1 else InverseStatus.SOLVED
         return InverseStep(
-            InverseStatus.RELAXED if answer.relaxed else InverseStatus.SOLVED,
+            InverseStatus.RELAXED if answer.relaxed else status,
             after,
             {name: efforts[model.slices[name]] for name in self.actuators},
             {name: predicted[model.slices[name]] for name in self.actuators},
@@ -190,6 +205,7 @@ class Inverse:
             1,
             solution,
             times,
+            share=share,
         )
 
     def _solve(self, model: Condensed, goal: Array, interval: float | None) -> _Answer:

@@ -378,8 +378,14 @@ class System:
         """What the relative ports are measured from now, by name."""
         return {name: a.reference for name, a in self.attachments.items() if a.port.relative}
 
-    def follow(self, state: State, model: Condensed, efforts: Array, *, step: float | None = None) -> State:
-        """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed."""
+    def follow(
+        self, state: State, model: Condensed, efforts: Array, *, step: float | None = None, largest_move: float = np.inf
+    ) -> tuple[State, float]:
+        """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed.
+
+        largest_move [m]: where a node would move farther, only a part of the way is gone, and that part of the change of
+        efforts made, since no linear model is good farther out. Returns the state and that part, usually 1.
+        """
         at, pose_then, step_then = self._condensed_at
         if (
             model.sequence != self.sequence
@@ -392,10 +398,17 @@ class System:
                 remedy="linearize the state again, right before",
             )
         change = efforts - model.efforts if step is None else step * step * (efforts - model.efforts)
-        motion = self.cholesky.resume_into(change, np.empty(3 * self.assembly.coordinate_count))
-        pose = self.assembly.moved(state.pose, motion.reshape(-1, 3))
+        motion = self.cholesky.resume_into(change, np.empty(3 * self.assembly.coordinate_count)).reshape(-1, 3)
+        share = 1.0
+        if largest_move < np.inf:
+            way = float(np.abs(self.assembly.motion_of_nodes(motion)).max())
+            if way > largest_move:
+                share = largest_move / way
+                motion *= share
+                efforts = model.efforts + share * (efforts - model.efforts)
+        pose = self.assembly.moved(state.pose, motion)
         v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
-        return replace(state, pose=pose, v=v, efforts=efforts, time=state.time + (step or 0.0))
+        return replace(state, pose=pose, v=v, efforts=efforts, time=state.time + (step or 0.0)), share
 
     def diagnosis(self, report: Report, pose: Pose, *, moving: bool = False) -> PliantError:
         """The likely cause of a failed factorization, as an error to raise; `moving`: in dynamics, which needs no support."""

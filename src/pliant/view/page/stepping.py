@@ -16,9 +16,6 @@ from pliant.robot.roles import Role
 
 Array = NDArray[np.float64]
 
-LARGEST_MOVE = 0.05
-"""No node may move by more than this share of the robot's size in one step; such a step is refused."""
-
 
 @dataclass(frozen=True)
 class Wish:
@@ -63,13 +60,7 @@ class Stepping(ABC):
             return replace(
                 outcome, state=before, ok=False, word="NOT A NUMBER", remedy="the last good state is held; press Reset"
             )
-        move = float(np.abs(outcome.state.x - before.x).max())
-        if move <= LARGEST_MOVE * self.size:
-            return outcome
-        if len(before.pose.centers):
-            return replace(outcome, state=before, ok=False, word="TOO FAR", remedy=_refusal(move))
-        slowed = _between(before, outcome.state, LARGEST_MOVE * self.size / move)
-        return replace(outcome, state=slowed, word="SLOWED", remedy=_slowing(move))
+        return outcome
 
 
 class Following(Stepping):
@@ -124,9 +115,7 @@ class Loading(Stepping):
         outcome = Outcome(
             done.state if done.ok else state, done.ok, done.status.name.replace("_", " "), remedy, (), done.times
         )
-        if outcome.ok and not np.isfinite(outcome.state.x).all():
-            return self._checked(state, outcome)
-        return outcome
+        return self._checked(state, outcome)
 
 
 def stepping_of(robot: Robot, size: float) -> Stepping:
@@ -143,17 +132,3 @@ def _with_efforts(robot: Robot, state: State, efforts: Mapping[str, Array]) -> S
     for name, effort in efforts.items():
         rows[robot.system.slices[name]] = effort
     return replace(state, efforts=rows)
-
-
-def _between(before: State, after: State, share: float) -> State:
-    """A state on the straight way between two of a robot without rigid parts."""
-    pose = replace(after.pose, x=before.x + share * (after.x - before.x))
-    return replace(after, pose=pose, efforts=before.efforts + share * (after.efforts - before.efforts))
-
-
-def _refusal(move: float) -> str:
-    return f"a step of {1e3 * move:.0f} mm was refused and the last good state is held; move the target back or press Reset"
-
-
-def _slowing(move: float) -> str:
-    return f"a step of {1e3 * move:.0f} mm was shortened: the robot snaps, or the target is out of reach; move it back"
