@@ -74,7 +74,7 @@ def test_a_typo_gets_the_choice():
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
-        (("bench", "fme"), "choose: fem, inverse or qp"),
+        (("bench", "fme"), "choose: fem, inverse, qp or realtime"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),

@@ -173,10 +173,11 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="What to measure: fem, inverse or qp.")],
+    what: Annotated[str, typer.Argument(help="What to measure: fem, inverse, qp or realtime.")],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long realtime runs [s].")] = 60.0,
     repeats: Annotated[int, typer.Option(min=1, help="Runs: the median is shown, and the worst of bounds.")] = 1,
 ) -> None:
     """Measure speed, as milliseconds and as ratios within one run."""
@@ -186,6 +187,7 @@ def bench(
     from pliant.view import print_figures, write_figures
 
     _require_writable(json)
+    lines: list[str] = []
     if what == "fem":
         figures = repeated(lambda: fem.measure(mesh, large=large), repeats)
         title = "finite elements, one thread, beside scipy's splu of the same matrix in the same run"
@@ -196,9 +198,15 @@ def bench(
         )
     elif what == "qp":
         figures, title = repeated(qp.measure, repeats), "decisions with bounds and courses"
+    elif what == "realtime":
+        from pliant.bench import realtime
+
+        figures, lines = realtime.measure(seconds)
+        title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop"
     else:
-        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse or qp")
+        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse, qp or realtime")
     print_figures(figures, title)
+    print("\n".join(lines))
     if json is not None:
         write_figures(figures, json)
 

@@ -1,8 +1,29 @@
 """Decisions: what the actuators must do.
 
-Inverse   efforts that bring the effectors to their targets, within all limits: a small QP on the condensed model
+Inverse       efforts that bring the effectors to their targets, within all limits: a small QP on the condensed model
+TwoRates      the same with commands at a fixed, high rate and the model in a process of its own
+simulate      two rates in simulated time, on a plant that is not the model
+Correction    what was measured to be missed, added to the targets
 """
 
+from pliant.control.controller import Controller, Verdict
+from pliant.control.correction import Correction
 from pliant.control.inverse import Inverse, InverseStatus, InverseStep
+from pliant.control.model_loop import ModelLoop
+from pliant.control.simulated import SimulatedRun, simulate
+from pliant.control.two_rates import PathTargets, Run, TwoRates
 
-__all__ = ["Inverse", "InverseStatus", "InverseStep"]
+__all__ = [
+    "Controller",
+    "Correction",
+    "Inverse",
+    "InverseStatus",
+    "InverseStep",
+    "ModelLoop",
+    "PathTargets",
+    "Run",
+    "SimulatedRun",
+    "TwoRates",
+    "Verdict",
+    "simulate",
+]

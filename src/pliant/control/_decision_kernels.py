@@ -89,3 +89,13 @@ def _within_reach(low, high, now, reach):
     first = min(first, now + reach)
     last = max(min(high, now + reach), now - reach)
     return first, max(last, first)
+
+
+@kernel
+def predict_actuators(W, d, a, efforts, out):
+    """out [n] <- d_a + W_aa efforts: the displacements of the actuators at these efforts [n]."""
+    for i in range(a.shape[0]):
+        total = d[a[i]]
+        for j in range(a.shape[0]):
+            total += W[a[i], a[j]] * efforts[j]
+        out[i] = total

@@ -44,7 +44,8 @@ class Decision:
 
 
 class DecisionProblem:
-    """The QP of a robot's decisions, in arrays that are made once: P, q, lower, upper, A, row_lower, row_upper, scale."""
+    """The QP of a robot's decisions, in arrays that are made once: P, q, lower, upper, A, row_lower, row_upper, scale, and
+    without_actuation: the displacements [m] of all rows with imposed efforts only."""
 
     def __init__(self, robot: Robot, energy: float = 1e-8) -> None:
         """energy: weight of the actuators' work relative to the tracking error."""
@@ -79,7 +80,8 @@ class DecisionProblem:
         self.lower, self.upper = np.zeros(n), np.zeros(n)
         self.A, self.row_lower, self.row_upper = np.zeros((k, n)), np.zeros(k), np.zeros(k)
         self._slew, self._pace = np.zeros(n), np.zeros(n)
-        self._work = np.zeros(m), np.zeros((len(self.effectors), n))
+        self.without_actuation = np.zeros(m)
+        self._jacobian = np.zeros((len(self.effectors), n))
 
     def fill(
         self,
@@ -109,7 +111,8 @@ class DecisionProblem:
         fill_decision(
             W, free, efforts, self.actuators, self.effectors, self._weights, target, self.energy, self.effort, course,
             now_efforts, now_delta, slew, pace, self._anywhere if trust is None else trust, self._limited, self.P, self.q,
-            self.lower, self.upper, self.A, self.row_lower, self.row_upper, self.scale, *self._work
+            self.lower, self.upper, self.A, self.row_lower, self.row_upper, self.scale,
+            self.without_actuation, self._jacobian
         )  # fmt: skip
 
     def of(

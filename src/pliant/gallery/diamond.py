@@ -19,6 +19,8 @@ from pliant.shape import SurfaceMesh, TetMesh, solids
 
 KNEE, KNEE_HEIGHT, TOP = 0.090, 0.045, 0.127
 """Distance of the knees from the axis, their height, and the height of the top [m]."""
+EFFORT_RATE, LENGTH_RATE = 60.0, 0.2
+"""How fast a motor may change the tension [N/s], and the length of its cable [m/s]."""
 SIDE, SPEED, RATE, RISE = 0.020, 0.010, 50.0, 0.012
 """The square that the top follows: side [m], speed [m/s], decisions per second [Hz], height above where it hangs [m]."""
 
@@ -53,7 +55,14 @@ def build(mesh: TetMesh | None = None, *, order: int = 1) -> Robot:
     for k, name in enumerate(("east", "north", "west", "south")):
         c, s = np.cos(k * np.pi / 2), np.sin(k * np.pi / 2)
         knee, pull = (KNEE * c, KNEE * s, KNEE_HEIGHT), (0.010 * c, 0.010 * s, 0.030)
-        robot.actuate(name, Cable([knee], pull=pull), effort=(0.0, 15.0), displacement=(-0.03, 0.05))
+        robot.actuate(
+            name,
+            Cable([knee], pull=pull),
+            effort=(0.0, 15.0),
+            displacement=(-0.03, 0.05),
+            effort_rate=EFFORT_RATE,
+            displacement_rate=LENGTH_RATE,
+        )
     robot.effect("top", Point(near=(0.0, 0.0, TOP)))
     return robot
 

@@ -249,7 +249,7 @@ class DrivenNewton:
             short = driven.shortfall(pose.x) - offset
             now = efforts[rows]
             target = driven.decide(W, short + H @ rest - W @ now, now)
-            close = self._close(W, now, target)
+            close = self._close(W, now, target, allowed)
             off = self._off(residual, allowed, driven.violation(short, now, W), close)
             history.append(residual)
             step = rest + (target - now) @ X
@@ -268,10 +268,12 @@ class DrivenNewton:
             pose, efforts = found.pose, found.efforts
         return Arrival("NOT_CONVERGED", pose, efforts, tuple(history), warped)
 
-    def _close(self, W: Array, now: Array, target: Array) -> Array:
-        """Displacements that count as none, [k]."""
+    def _close(self, W: Array, now: Array, target: Array, allowed: float) -> Array:
+        """Displacements that count as none, [k]: a share of what the efforts do, what the force that counts as none does, and
+        rounding."""
         reach = np.diag(W) * np.maximum(np.abs(now), np.abs(target))
-        return np.asarray(max(self.tolerance, 1e-12) * reach + 16 * np.finfo(float).eps * self._size)
+        rounding = 16 * np.finfo(float).eps * self._size
+        return np.asarray(max(self.tolerance, 1e-12) * reach + np.diag(W) * allowed + rounding)
 
     @staticmethod
     def _off(residual: float, allowed: float, violation: Array, close: Array) -> float:

@@ -1,0 +1,126 @@
+"""The fast loop of a two-rate controller: the newest target and the newest condensed model give a command."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.algebra.qp import QpStatus, QuadraticSolver
+from pliant.control._decision_kernels import predict_actuators
+from pliant.control.decision import RELAXATION, DecisionProblem
+from pliant.device.wiring import Kind
+from pliant.errors import InputError
+from pliant.robot import Robot, Role
+
+Array = NDArray[np.float64]
+
+
+class Verdict(IntEnum):
+    """How a decision ended, as a number that can be recorded."""
+
+    SOLVED = 0
+    RELAXED = 1
+    """Limits contradicted each other; kinds of them were dropped in the order of `RELAXATION`, effort limits never."""
+    NOT_A_NUMBER = 2
+    """The target was none: the last command is held."""
+    FAILED = 3
+    """The QP has no answer: the last command is held."""
+
+
+class Controller:
+    """Decides by condensed models that somebody else makes: no clocks, no allocation of arrays, nothing raises.
+
+    The command is in `efforts` and `displacements` [n], of all actuator rows. Rates count from the last command. Targets that
+    jump are approached: the goal that is handed to the QP moves by at most `speed` units per second (of a robot in metres,
+    its size by default).
+    """
+
+    def __init__(self, robot: Robot, *, energy: float = 1e-8, speed: float | None = None) -> None:
+        """energy: weight of the actuators' work; speed: of the goal, per second, in the effectors' unit."""
+        self._problem = DecisionProblem(robot, energy)
+        _require_plain(robot, self._problem.effector_names)
+        size = float(np.ptp(robot.rest().x, axis=0).max())
+        self.speed = size if speed is None else speed
+        n = len(self._problem.actuators)
+        self._solver = QuadraticSolver(n, len(self._problem.row_lower))
+        self.efforts = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])
+        self.displacements = np.zeros(n)
+        self.goal = np.full(len(self._problem.effectors), np.nan)
+        self._away = np.zeros(len(self._problem.effectors))
+        self.rows = self._problem.actuators
+        self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
+
+    @property
+    def effort_limits(self) -> Array:
+        """Bounds (low, high) of the efforts, [n, 2]."""
+        return self._problem.effort
+
+    @property
+    def effort_rates(self) -> Array:
+        """How fast the efforts may change, per second, [n]."""
+        return self._problem.effort_rate
+
+    def start(self, delta: Array, efforts: Array) -> None:
+        """Begin from a robot whose ports are at delta [m] under efforts [m]: commands and goals go on from there."""
+        self.efforts[:] = np.clip(efforts[self.rows], self._problem.effort[:, 0], self._problem.effort[:, 1])
+        self.displacements[:] = delta[self.rows]
+        self.goal[:] = delta[self._problem.effectors]
+
+    def decide(self, W: Array, delta_free: Array, efforts: Array, target: Array, interval: float) -> Verdict:
+        """A command for a target [e] by a model: W [m, m], delta_free [m], and the efforts [m] it was made with; `interval`
+        [s] since the last command."""
+        if not self._approach(target, interval):
+            return Verdict.NOT_A_NUMBER
+        problem, solver = self._problem, self._solver
+        for k in range(len(RELAXATION) + 1):
+            problem.fill(
+                W, delta_free, efforts, self.goal, now_efforts=self.efforts, now_delta=self.displacements,
+                interval=interval, drop=RELAXATION[:k]
+            )  # fmt: skip
+            status = solver.solve(
+                problem.P, problem.q, problem.lower, problem.upper, problem.A, problem.row_lower, problem.row_upper
+            )
+            if status is QpStatus.OPTIMAL:
+                np.clip(solver.x, problem.lower, problem.upper, out=self.efforts)
+                np.multiply(self.efforts, problem.scale, out=self.efforts)
+                predict_actuators(W, problem.without_actuation, self.rows, self.efforts, self.displacements)
+                return Verdict.SOLVED if k == 0 else Verdict.RELAXED
+        return Verdict.FAILED
+
+    def command(self, kind: Kind) -> Array:
+        """The efforts or the displacements [n] (the same array each time); a guard that sends others writes them here, so
+        that rates count from what was sent."""
+        return self.efforts if kind == "effort" else self.displacements
+
+    def _approach(self, target: Array, interval: float) -> bool:
+        """Move the goal towards the target; False where that is not a number."""
+        away = np.subtract(target, self.goal, out=self._away)
+        distance = float(np.sqrt(away @ away))
+        if not distance < np.inf:
+            if np.isfinite(target).all():  # the first one
+                self.goal[:] = target
+                return True
+            return False
+        reach = self.speed * interval
+        if distance > reach:
+            away *= reach / distance
+        self.goal += away
+        return True
+
+
+def _require_plain(robot: Robot, effectors: tuple[str, ...]) -> None:
+    """Raise an InputError for ports that this controller does not know how to treat."""
+    for name in robot.named(Role.DRIVEN):
+        raise InputError(
+            f"{name!r} has an imposed displacement, which a controller at two rates does not know",
+            remedy="impose its effort, or use Inverse",
+        )
+    for name in (*effectors, *robot.named(Role.ACTUATOR)):
+        port = robot.system.attachments[name].port
+        if port.relative or port.trusted_change(robot.efforts[robot.system.slices[name]]) is not None:
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, which a controller at two rates does not know",
+                remedy="use Inverse, or ports whose displacement is measured from rest (Point, Center, Cable, Cavity, Force)",
+            )

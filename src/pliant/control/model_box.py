@@ -1,0 +1,88 @@
+"""Condensed models from one process to another."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from pliant.algebra.condensed import Condensed
+from pliant.exchange import Mailbox
+from pliant.robot import Robot
+
+
+def model_record(robot: Robot) -> np.dtype[np.void]:
+    """The numbers of a condensed model of this robot, and when they were true.
+
+    stamp [s]: on the clock of all processes (time.monotonic), when the model's state was that of the robot; time [s]: of the
+    state; cycle [s]: what the model took.
+    """
+    rows = len(robot.system.row_names)
+    fields = [
+        ("stamp", "f8"), ("time", "f8"), ("cycle", "f8"), ("sequence", "i8"), ("positive_definite", "i8"),
+        ("process", "i8"),
+        ("W", "f8", (rows, rows)), ("delta_free", "f8", (rows,)), ("delta", "f8", (rows,)), ("efforts", "f8", (rows,)),
+    ]  # fmt: skip
+    return np.dtype(fields)  # type: ignore[arg-type]
+
+
+class ModelBox:
+    """The newest condensed model of a robot, from the process that makes it to one that decides by it.
+
+    The reader's arrays W, delta_free, delta and efforts are made once; `newest` fills them.
+    """
+
+    def __init__(self, robot: Robot, name: str | None = None) -> None:
+        """name: of the box that another process has made; None makes one."""
+        self._mailbox = Mailbox(model_record(robot), name)
+        self._out, self._in = self._mailbox.blank(), self._mailbox.blank()
+        self.W, self.delta_free = self._in["W"], self._in["delta_free"]
+        self.delta, self.efforts = self._in["delta"], self._in["efforts"]
+        self.number = 0
+
+    @property
+    def name(self) -> str:
+        """By which another process finds the box."""
+        return self._mailbox.name
+
+    def put(self, model: Condensed, *, stamp: float, cycle: float = 0.0) -> None:
+        """Publish a model that was true at `stamp` [s] and took `cycle` [s] to make."""
+        out = self._out
+        out["stamp"], out["time"], out["cycle"] = stamp, model.time, cycle
+        out["sequence"], out["positive_definite"], out["process"] = model.sequence, model.positive_definite, os.getpid()
+        out["W"], out["delta_free"], out["delta"], out["efforts"] = (
+            model.W,
+            model.delta_free,
+            model.delta,
+            model.efforts,
+        )
+        self._mailbox.write(out)
+
+    def newest(self) -> bool:
+        """Take over the newest model; False where it is the one that is here already, or there is none."""
+        if self._mailbox.number == self.number:
+            return False
+        number = self._mailbox.read(self._in)
+        if number == 0:
+            return False
+        self.number = number
+        return True
+
+    @property
+    def stamp(self) -> float:
+        """When the model that is here was true [s]."""
+        return float(self._in["stamp"])
+
+    @property
+    def cycle(self) -> float:
+        """What the model that is here took [s]."""
+        return float(self._in["cycle"])
+
+    @property
+    def process(self) -> int:
+        """The process that made the model that is here, by its number in the system."""
+        return int(self._in["process"])
+
+    def close(self) -> None:
+        """Let go of the memory; its maker removes it."""
+        self._mailbox.close()

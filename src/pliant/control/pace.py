@@ -1,0 +1,134 @@
+"""Keeping time: absolute deadlines, real-time rights, and how well they were kept."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What the system gave: a priority (0: none) and cores, and how many there are."""
+
+    priority: int
+    cores: tuple[int, ...]
+    all_cores: int
+
+    def __str__(self) -> str:
+        priority = f"SCHED_FIFO {self.priority}" if self.priority else "no real-time priority"
+        return f"{priority}, core {', '.join(map(str, self.cores))} of {self.all_cores}"
+
+
+def cores() -> tuple[int, ...]:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(os.cpu_count() or 1))
+
+
+@contextmanager
+def real_time(priority: int = 80, core: int | None = None) -> Iterator[Rights]:
+    """Run the block with real-time priority, on one core, without garbage collection, as far as the system allows; all is as
+    before afterwards. Nothing is raised where it does not: the rights say what was given."""
+    if not hasattr(os, "sched_setscheduler"):
+        yield Rights(0, cores(), len(cores()))
+        return
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    allowed = os.sched_getaffinity(0)
+    given = 0
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        given = priority
+    except OSError:
+        pass
+    if core is not None and core in allowed:
+        os.sched_setaffinity(0, {core})
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield Rights(given, cores(), len(allowed))
+    finally:
+        gc.unfreeze()
+        if collecting:
+            gc.enable()
+        os.sched_setaffinity(0, allowed)
+        os.sched_setscheduler(0, *before)
+
+
+class Pace:
+    """Absolute deadlines at a rate: `wait` sleeps until the next, which does not move because one was missed."""
+
+    def __init__(self, rate: float) -> None:
+        """rate [Hz]."""
+        if not (np.isfinite(rate) and rate > 0):
+            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
+        self.period = 1.0 / rate
+        self._next = time.monotonic() + self.period
+        self.missed = 0
+
+    def wait(self) -> float:
+        """Sleep until the next deadline; returns the time on waking [s]. Deadlines that are past already are counted and
+        left out."""
+        now = time.monotonic()
+        if now > self._next:
+            behind = int((now - self._next) / self.period) + 1
+            self.missed += behind
+            self._next += behind * self.period
+        time.sleep(max(0.0, self._next - now))
+        self._next += self.period
+        return time.monotonic()
+
+
+class Timing:
+    """When a loop woke and when its command was out, for a given number of periods: written without allocation."""
+
+    def __init__(self, periods: int, period: float) -> None:
+        """periods: how many at most; period [s] as it should be."""
+        self.period = period
+        self._woke, self._done, self._age = np.zeros(periods), np.zeros(periods), np.zeros(periods)
+        self.count = 0
+
+    def note(self, woke: float, done: float, model_age: float) -> None:
+        """One period: times [s] of waking and of the command, and how old the model was [s]. Those beyond the room are lost."""
+        k = self.count
+        if k < len(self._woke):
+            self._woke[k], self._done[k], self._age[k] = woke, done, model_age
+            self.count = k + 1
+
+    @property
+    def periods(self) -> Array:
+        """Seconds from one waking to the next."""
+        return np.diff(self._woke[: self.count])
+
+    @property
+    def latencies(self) -> Array:
+        """Seconds from waking to the command."""
+        return self._done[: self.count] - self._woke[: self.count]
+
+    @property
+    def model_ages(self) -> Array:
+        """How old the model was at each command [s]."""
+        return self._age[: self.count]
+
+    def outside(self, share: float = 0.2) -> float:
+        """Share of periods that are off by more than this share of the period."""
+        return float((np.abs(self.periods - self.period) > share * self.period).mean()) if self.count > 1 else 0.0
+
+    def histogram(self, edges: int = 20) -> tuple[NDArray[np.int64], Array]:
+        """Counts of periods between edges [s], from none to twice the period (the last holds all beyond)."""
+        bins = np.linspace(0.0, 2.0 * self.period, edges + 1)
+        counts, _ = np.histogram(np.clip(self.periods, 0.0, bins[-1]), bins)
+        return counts.astype(np.int64), bins

@@ -1,0 +1,129 @@
+"""The controller at two rates in simulated time: the same decisions, no clocks, the same numbers every time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.body.body import Tangent
+from pliant.control.controller import Controller, Verdict
+from pliant.control.correction import Correction
+from pliant.control.model_loop import ModelLoop
+from pliant.control.two_rates import Targets
+from pliant.device import SimulatedPlant
+from pliant.errors import InputError
+from pliant.robot import Robot, Role, State
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SimulatedRun:
+    """What happened, one row per control period: time [s], target and position of the plant's effectors [e], command [n] in
+    the plant's unit, how old the model was [s], the verdict; and the norms of each model and of its change, per model."""
+
+    time: Array
+    target: Array
+    position: Array
+    command: Array
+    model_age: Array
+    verdict: NDArray[np.int64]
+    model_norm: Array
+    model_change: Array
+
+    @property
+    def error(self) -> Array:
+        """Distance of the effectors from their targets at every period."""
+        return np.asarray(np.linalg.norm(self.position - self.target, axis=1))
+
+    @property
+    def variation(self) -> Array:
+        """By what share the model changed from one to the next, in the infinity norm of W_ea."""
+        return np.asarray(self.model_change / self.model_norm[:-1])
+
+    @property
+    def roughness(self) -> float:
+        """Root mean square of the second difference of the commands over that of the first: 0 for a ramp, about 2 for
+        steps that go back and forth."""
+        first, second = np.diff(self.command, axis=0), np.diff(self.command, 2, axis=0)
+        return float(np.sqrt((second**2).mean() / max((first**2).mean(), 1e-300)))
+
+
+def simulate(
+    robot: Robot,
+    plant: SimulatedPlant,
+    targets: Targets,
+    *,
+    seconds: float,
+    rate: float = 600.0,
+    model_rate: float = 15.0,
+    together: bool = False,
+    correction: Correction | None = None,
+    energy: float = 1e-8,
+    tangent: Tangent = "warped",
+    state: State | None = None,
+) -> SimulatedRun:
+    """Control a plant for so long by models of a robot that is not the plant.
+
+    A model is begun every 1 / model_rate [s] with the efforts of that moment, and is there to decide by one such interval
+    later. Commands are decided at `rate` [Hz]; `together`: at one rate, that is only when a model has come, and held until the
+    next. correction: by what the plant's effectors are measured to miss, off by default. state: of the model at the start.
+    """
+    if not 0 < model_rate <= rate:
+        raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
+    loop, controller = ModelLoop(robot, state, kind=plant.kind, tangent=tangent), Controller(robot, energy=energy)
+    controller.start(loop.model.delta, loop.model.efforts)
+    rows = {name: robot.system.slices[name] for name in robot.named(Role.EFFECTOR)}
+    e = np.concatenate([np.arange(own.start, own.stop) for own in rows.values()])
+    log = _Log(int(np.floor(seconds * rate)) + 1, len(e), len(controller.rows))
+    visible = coming = loop.model
+    models, made, begun, target = [visible.W[np.ix_(e, controller.rows)]], 0.0, 0, np.zeros(len(e))
+    command = controller.command(plant.kind).copy()
+    verdict = Verdict.SOLVED
+    for tick in range(len(log.time)):
+        now = tick / rate
+        due = int(np.floor(now * model_rate + 1e-9)) + 1
+        fresh = due > begun
+        if fresh:
+            visible, made = coming, max(0.0, (due - 2) / model_rate)
+            coming, begun = loop.cycle(command) or coming, due
+            models.append(visible.W[np.ix_(e, controller.rows)])
+        targets.fill(now, target)
+        position = _effectors(plant, rows)
+        if fresh or not together:
+            goal = target
+            if correction is not None:
+                goal = correction.adjust(target, position, 1 / (model_rate if together else rate))
+            interval = 1 / (model_rate if together else rate)
+            verdict = controller.decide(visible.W, visible.delta_free, visible.efforts, goal, interval)
+            command[:] = controller.command(plant.kind)
+        log.note(tick, now, target, position, command, now - made, verdict)
+        plant.advance(command, (tick + 1) / rate)
+    norms = np.array([np.abs(W).sum(axis=1).max() for W in models])
+    changes = np.array([np.abs(b - a).sum(axis=1).max() for a, b in pairwise(models)])
+    return SimulatedRun(
+        log.time, log.target, log.position, log.command, log.age, log.verdict, model_norm=norms, model_change=changes
+    )
+
+
+def _effectors(plant: SimulatedPlant, names: dict[str, slice]) -> Array:
+    """Where the plant's effectors are, [e]."""
+    return np.concatenate([plant.robot.displacement(plant.state, name) for name in names])
+
+
+class _Log:
+    """Room for every period of a run."""
+
+    def __init__(self, periods: int, effectors: int, actuators: int) -> None:
+        self.time, self.age = np.zeros(periods), np.zeros(periods)
+        self.target, self.position = np.zeros((periods, effectors)), np.zeros((periods, effectors))
+        self.command, self.verdict = np.zeros((periods, actuators)), np.zeros(periods, np.int64)
+
+    def note(
+        self, k: int, now: float, target: Array, position: Array, command: Array, age: float, verdict: Verdict
+    ) -> None:
+        self.time[k], self.age[k], self.verdict[k] = now, age, verdict
+        self.target[k], self.position[k], self.command[k] = target, position, command

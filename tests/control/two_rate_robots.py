@@ -1,0 +1,28 @@
+"""Robots for controllers at two rates: functions of a module, so that other processes find them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant import Cable, Corotational, NeoHookean, Point, Robot, TetBody, make
+
+TENDONS = {"up": (0.008, 0.014), "down": (0.008, 0.002), "left": (0.014, 0.008), "right": (0.002, 0.008)}
+
+
+def arm(law=None, divisions=(10, 2, 2), order=1, damping=(0.0, 0.0)) -> Robot:
+    """A silicone arm of 100 mm with four tendons."""
+    mesh = make.box((0.1, 0.016, 0.016), divisions)
+    law = Corotational(E=300e3, nu=0.4) if law is None else law
+    body = TetBody(mesh, law, density=1100, order=order, damping=damping, fixed=mesh.where(x_below=0))
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    for name, (y, z) in TENDONS.items():
+        points = [(x, y, z) for x in np.linspace(0.005, 0.095, 5)]
+        limits = {"effort": (0, 4), "effort_rate": 20.0, "displacement": (-0.02, 0.02), "displacement_rate": 0.1}
+        robot.actuate(name, Cable(points, pull=(-0.02, y, z)), **limits)
+    robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))
+    return robot
+
+
+def arm_plant() -> Robot:
+    """Another mesh, order, law and stiffness than `arm`, with damping."""
+    return arm(NeoHookean(E=315e3, nu=0.42), (7, 2, 2), order=2, damping=(0.5, 0.004))
