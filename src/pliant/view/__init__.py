@@ -1,6 +1,15 @@
-"""What people see: pictures, and tables of figures beside their references."""
+"""What people see: pictures, tables of figures beside their references, recorded signals."""
 
 from pliant.view.figures import Figure, print_figures, write_figures
 from pliant.view.picture import draw_bodies, film_bodies
+from pliant.view.signals import draw_signals, print_signals
 
-__all__ = ["Figure", "draw_bodies", "film_bodies", "print_figures", "write_figures"]
+__all__ = [
+    "Figure",
+    "draw_bodies",
+    "draw_signals",
+    "film_bodies",
+    "print_figures",
+    "print_signals",
+    "write_figures",
+]
