@@ -9,9 +9,12 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from importlib.util import find_spec
 
+import numpy as np
 import pytest
 
+from pliant.device import Channel, Recorder
 from pliant.shape import make, solids
 
 
@@ -104,6 +107,37 @@ def test_check_tells_the_discretization_error(tmp_path):
     assert "ten-node tets are softer by" in done.stdout
 
 
+def test_repair_and_replay(tmp_path):
+    """A recording that ends in the middle: shown as it is, with its table and picture; repaired; then whole."""
+    dtype = np.dtype([("time", "f8"), ("command", "f8", (2,)), ("flags", "i8")])
+    channel = Channel(
+        "control", dtype, {"command": "N"}, {"command": ("east", "west")}, words={"flags": {1: "bounded", 2: "stopped"}}
+    )
+    file = tmp_path / "run.mcap"
+    with Recorder(file, [channel], origin=0.0) as recorder:
+        ring = recorder.ring("control")
+        record = ring.blank()
+        for tick in range(500):
+            record["time"], record["command"], record["flags"] = 0.001 * tick, (0.01 * tick, -2.5), tick < 7
+            ring.push(record)
+    file.write_bytes(file.read_bytes()[:-40])
+    done = pliant("replay", file, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "never finished" in done.stdout
+    assert "control.command" in done.stdout
+    assert "4.99" in done.stdout
+    assert "-2.5" in done.stdout
+    assert "bounded 7 times" in done.stdout
+    assert "stopped" not in done.stdout
+    assert (tmp_path / "run.png").read_bytes()[:4] == b"\x89PNG"
+    assert "500 records, 0.499 s" in pliant("repair", file).stdout
+    assert "is whole" in pliant("repair", file).stdout
+    assert "never finished" not in pliant("replay", file, "--out", tmp_path).stdout
+    done = pliant("repair", tmp_path / "run.png")
+    assert done.returncode == 2
+    assert "is no recording" in done.stderr
+
+
 def test_version():
     """`pliant --version` prints it."""
     assert pliant("--version").stdout.startswith("pliant 0.")
@@ -113,5 +147,12 @@ def test_robots_and_doctor():
     """The gallery is listed; the doctor tells versions, cores and real-time rights."""
     assert "cantilever" in pliant("robots").stdout
     report = pliant("doctor").stdout
-    for word in ("numba", "cores:", "real-time priority:", "gmsh"):
+    for word in (
+        "numba",
+        "cores:",
+        "real-time priority:",
+        "gmsh",
+        "mcap",
+        "pliant[hardware]" if find_spec("can") is None else "python-can",
+    ):
         assert word in report

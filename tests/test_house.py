@@ -22,6 +22,7 @@ ROOMS = [
     "port",
     "robot",
     "motion",
+    "device",
     "control",
     "view",
     "gallery",
@@ -61,7 +62,20 @@ def test_rooms_import_only_rooms_above_them():
 
 def test_import_loads_no_heavy_package():
     """`import pliant` brings numpy, scipy and numba, but no plotting, meshing or command-line package."""
-    heavy = ["matplotlib", "meshio", "manifold3d", "rich", "typer", "gmsh", "pytetwild", "pyvista", "viser"]
+    heavy = [
+        "matplotlib",
+        "meshio",
+        "manifold3d",
+        "rich",
+        "typer",
+        "gmsh",
+        "pytetwild",
+        "pyvista",
+        "viser",
+        "mcap",
+        "can",
+        "serial",
+    ]
     code = f"import pliant, sys; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -164,6 +164,43 @@ def check(
 
 
 @app.command()
+def repair(
+    file: Annotated[Path, typer.Argument(help="A recording (.mcap) that was never finished.")],
+    out: Annotated[Optional[Path], typer.Option(help="Write it here instead of in its place.")] = None,  # noqa: UP045
+) -> None:
+    """Make a recording whole that a killed process left behind."""
+    from pliant.device import read_recording
+    from pliant.device import repair as repaired
+
+    if read_recording(file).whole and out is None:
+        print(f"{file} is whole")
+        return
+    log = repaired(file, out)
+    begin, end = log.span
+    records = sum(len(track) for track in log.tracks.values())
+    print(f"repaired: {out or file}, {records} records, {end - begin:.3f} s")
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A recording (.mcap), finished or not.")],
+    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("pliant-out"),
+) -> None:
+    """Show what was recorded: a table of all signals and events, and a picture of them over time."""
+    from pliant.device import read_recording
+    from pliant.view import draw_signals, print_signals
+
+    log = read_recording(file)
+    print_signals(log)
+    if not log.whole:
+        print(f"the file was never finished: pliant repair {file} makes it whole for other programs")
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / f"{file.stem}.png"
+    draw_signals(log, picture, title=file.name)
+    print(f"picture: {picture}")
+
+
+@app.command()
 def doctor() -> None:
     """Tell what is installed, what is missing, how many cores and which real-time rights there are."""
     from pliant.doctor import examine

@@ -7,8 +7,8 @@ import os
 import platform
 import sys
 
-CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "daqp", "matplotlib", "rich", "typer", "viser")
-EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild"}
+CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "daqp", "mcap", "matplotlib", "rich", "typer", "viser")
+EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild", "python-can": "hardware", "pyserial": "hardware"}
 
 
 def examine() -> None:

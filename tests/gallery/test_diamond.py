@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from pliant import Inverse
 from pliant.gallery import diamond
 from pliant.motion import Statics
 
@@ -18,3 +21,26 @@ def test_the_square_is_followed():
     assert figures["realtime_error_mean"] < 0.3
     assert figures["realtime_error_max"] < 0.6
     assert figures["active_limits"] == 0
+
+
+def test_the_plant_is_another_robot_and_follows_the_models_lengths():
+    """Cable lengths that the model found for two corners of its square bring the plant, of another mesh, law and modulus,
+    to within 1 mm of them, but not to 0.05 mm: it is not the model."""
+    robot, plant = diamond.build(), diamond.plant(0.01, kind="displacement")
+    hanging = Statics(robot).solve().require().state
+    square = diamond.paths(robot, hanging)["square"]["top"]
+    assert plant.wiring.commands == ("east", "north", "west", "south")
+    assert plant.robot.bodies[0].node_count != robot.bodies[0].node_count
+    inverse, state, end = Inverse(robot), hanging, 0.0
+    for share in (0.1, 0.6):
+        target = square.position(share * square.duration)
+        state = inverse.solve_pose(state, top=target).require().state
+        lengths = np.concatenate([robot.displacement(state, name) for name in plant.wiring.commands])
+        before = plant.motors.copy()
+        for k in range(1, 21):
+            plant.advance(before + k / 20 * (lengths - before), end + 0.02 * k)
+        end += 0.9
+        plant.advance(lengths, end)
+        assert 5e-5 < np.linalg.norm(plant.truth()[:3] - target) < 1e-3
+        assert (plant.efforts() > 0.1).all()
+    assert plant.failures == 0

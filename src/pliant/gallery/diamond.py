@@ -6,13 +6,17 @@ towards the middle; the top is the effector. (The cables' places are those of th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant.body import TetBody
 from pliant.control.trajectory import Circle, Square
+from pliant.device import SimulatedPlant
+from pliant.device.wiring import Kind
 from pliant.gallery.exhibit import Exhibit, Paths, Report
 from pliant.gallery.tracking import report_tracking
-from pliant.material import Corotational
+from pliant.material import Corotational, Law, NeoHookean
 from pliant.port import Cable, Point
 from pliant.robot import Robot, State
 from pliant.shape import SurfaceMesh, TetMesh, solids
@@ -25,8 +29,8 @@ SIDE, SPEED, RATE, RISE = 0.020, 0.010, 50.0, 0.012
 """The square that the top follows: side [m], speed [m/s], decisions per second [Hz], height above where it hangs [m]."""
 
 
-def shape() -> TetMesh:
-    """The robot's own parametric mesh, about 1,600 nodes."""
+def shape(size: float = 0.0077) -> TetMesh:
+    """The robot's own parametric mesh of tets of a size [m], about 1,600 nodes."""
     parts = [
         solids.box((0.030, 0.030, 0.020), at=(0, 0, 0), centered=True),
         solids.box((0.028, 0.028, 0.018), at=(0, 0, 0.118), centered=True),
@@ -34,7 +38,7 @@ def shape() -> TetMesh:
     for turn in range(4):
         for a, b in (((0.004, 0.0), (0.085, 0.045)), ((0.085, 0.045), (0.006, 0.118))):
             parts.append(_limb(a, b).rotated((0, 0, 1), turn * np.pi / 2))
-    return solids.union(*parts).filled(0.0077)
+    return solids.union(*parts).filled(size)
 
 
 def _limb(a: tuple[float, float], b: tuple[float, float], width: float = 0.016, height: float = 0.0135) -> SurfaceMesh:
@@ -45,12 +49,15 @@ def _limb(a: tuple[float, float], b: tuple[float, float], width: float = 0.016, 
     return box.rotated((0, 1, 0), -np.arctan2(rise, run)).translated(middle)
 
 
-def build(mesh: TetMesh | None = None, *, order: int = 1) -> Robot:
+def build(
+    mesh: TetMesh | None = None, *, order: int = 1, law: Law | None = None, damping: tuple[float, float] = (0.0, 0.0)
+) -> Robot:
     """The robot; `mesh`: another shape in the same place (knees at 90 mm, top above the origin), z upwards."""
     mesh = shape() if mesh is None else mesh
     center = (np.abs(mesh.nodes[:, :2]) < 0.0165).all(axis=1)
     base = np.flatnonzero(center & (mesh.nodes[:, 2] < 0.004))
-    body = TetBody(mesh, Corotational(E=150e3, nu=0.45), density=1070.0, order=order, fixed=base)  # type: ignore[arg-type]
+    law = Corotational(E=150e3, nu=0.45) if law is None else law
+    body = TetBody(mesh, law, density=1070.0, order=order, fixed=base, damping=damping)  # type: ignore[arg-type]
     robot = Robot(body, gravity=(0.0, 0.0, -9.81))
     for k, name in enumerate(("east", "north", "west", "south")):
         c, s = np.cos(k * np.pi / 2), np.sin(k * np.pi / 2)
@@ -65,6 +72,16 @@ def build(mesh: TetMesh | None = None, *, order: int = 1) -> Robot:
         )
     robot.effect("top", Point(near=(0.0, 0.0, TOP)))
     return robot
+
+
+def plant(
+    step: float = 0.005, *, kind: Kind = "effort", size: float = 0.0068, order: int = 1, **options: Any
+) -> SimulatedPlant:
+    """A robot to try a controller on that is not the controller's model: a finer mesh, neo-Hookean silicone that is 4 %
+    stiffer and damped, motors that need 10 ms. step [s]; size [m] and order of its tets; options: of `SimulatedPlant`
+    (noise, friction, ...)."""
+    robot = build(shape(size), order=order, law=NeoHookean(E=156e3, nu=0.45), damping=(0.5, 0.01))
+    return SimulatedPlant(robot, step, kind=kind, **options)
 
 
 def placed(mesh: TetMesh) -> TetMesh:

@@ -1,7 +1,17 @@
-"""What people see: the page in the browser, pictures, and tables of figures beside their references."""
+"""What people see: the page in the browser, pictures, tables of figures beside their references, recorded signals."""
 
 from pliant.view.figures import Figure, print_figures, write_figures
 from pliant.view.page import Page
 from pliant.view.picture import draw_bodies, film_bodies
+from pliant.view.signals import draw_signals, print_signals
 
-__all__ = ["Figure", "Page", "draw_bodies", "film_bodies", "print_figures", "write_figures"]
+__all__ = [
+    "Figure",
+    "Page",
+    "draw_bodies",
+    "draw_signals",
+    "film_bodies",
+    "print_figures",
+    "print_signals",
+    "write_figures",
+]

@@ -1,0 +1,49 @@
+"""The edge to hardware: nothing here waits for anything, and nothing that is wrong leaves.
+
+Guard             the last thing before a drive: numbers, bounds, rates, old models, emergency stop
+Drive             what takes commands and gives measurements: SimulatedDrive, CanDrive, SerialDrive
+Wiring            names and units of the rows on the wire
+SimulatedPlant    a robot of its own that judges a controller, in this process or behind a bus (PlantServer, PlantProcess)
+Recorder          every signal and event to an MCAP file, by a process of its own; read_recording, repair
+"""
+
+from pliant.device.audit import Audit, Verdict
+from pliant.device.bus_drive import BusDrive, CanDrive, SerialDrive
+from pliant.device.channel import Channel
+from pliant.device.drive import Drive, DriveStatus, Measurement
+from pliant.device.guard import EVENT_WORDS, Event, Guard, event_words
+from pliant.device.plant import SimulatedPlant
+from pliant.device.record import Recorder, event_channel
+from pliant.device.replay import Log, Track, read_recording, repair
+from pliant.device.server import BusAddress, PlantProcess, PlantReport, PlantServer
+from pliant.device.simulated_drive import SimulatedDrive
+from pliant.device.wiring import Wiring
+
+__all__ = [
+    "EVENT_WORDS",
+    "Audit",
+    "BusAddress",
+    "BusDrive",
+    "CanDrive",
+    "Channel",
+    "Drive",
+    "DriveStatus",
+    "Event",
+    "Guard",
+    "Log",
+    "Measurement",
+    "PlantProcess",
+    "PlantReport",
+    "PlantServer",
+    "Recorder",
+    "SerialDrive",
+    "SimulatedDrive",
+    "SimulatedPlant",
+    "Track",
+    "Verdict",
+    "Wiring",
+    "event_channel",
+    "event_words",
+    "read_recording",
+    "repair",
+]

@@ -1,0 +1,94 @@
+"""Drives on a bus: CAN and serial."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from pliant.device.can_link import CanLink
+from pliant.device.drive import Array, Drive, Measurement
+from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, Message, Reception
+from pliant.device.link import Link
+from pliant.device.serial_link import SerialLink
+from pliant.device.wiring import Wiring
+
+MOST_MESSAGES = 64
+"""Messages that one call of `read` looks at: a babbling sender must not hold up the loop."""
+
+
+class BusDrive(Drive):
+    """A drive at the other end of a `Link`."""
+
+    def __init__(self, link: Link, *, late_after: float = 0.02) -> None:
+        """late_after [s]: measurements that took longer than the quickest by more than this count as late."""
+        super().__init__(link.wiring)
+        self.link, self.status = link, link.status
+        self._outgoing = {kind: Message(kind, link.counts[kind]) for kind in (COMMAND, STOP, RESUME)}
+        self._staged = np.zeros(link.counts[COMMAND])
+        self._sequences = dict.fromkeys(self._outgoing, 0)
+        self._reception = Reception(self.status, late_after=late_after)
+        self._measurement = Measurement(np.zeros(link.counts[MEASUREMENT]))
+
+    def send(self, command: Array, now: float) -> bool:
+        staged = self._staged
+        try:
+            np.copyto(staged, command, casting="same_kind")
+        except (TypeError, ValueError) as error:
+            self.status.fail(error)
+            return False
+        # finite in single precision too, without an array of truth values
+        if not float(np.dot(staged, staged)) < 1e70:
+            self.status.fail("the command is not a number")
+            return False
+        self._outgoing[COMMAND].values[:] = staged
+        return self._leave(COMMAND, now)
+
+    def read(self) -> Measurement | None:
+        newest = None
+        for _ in range(MOST_MESSAGES):
+            message = self.link.receive()
+            if message is None:
+                break
+            arrived = time.monotonic()
+            if message.kind == MEASUREMENT and self._reception.accept(message, arrived):
+                newest = self._measurement
+                newest.values[:] = message.values
+                newest.time, newest.arrived = self._reception.time, arrived
+                newest.sequence = self._reception.count
+        return newest
+
+    def stop(self) -> None:
+        self._leave(STOP, time.monotonic())
+
+    def resume(self) -> None:
+        self._leave(RESUME, time.monotonic())
+
+    def close(self) -> None:
+        self.link.close()
+
+    def _leave(self, kind: int, now: float) -> bool:
+        sequence = self._sequences[kind]
+        sent = self.link.send(self._outgoing[kind], sequence, now)
+        # counted also where it did not leave, so that the other side knows that one is missing
+        self._sequences[kind] = sequence + 1
+        return sent
+
+
+class CanDrive(BusDrive):
+    """A drive on a CAN bus, by python-can; see `frames` for the frames."""
+
+    def __init__(
+        self, wiring: Wiring, interface: str, channel: str, *, late_after: float = 0.02, **options: Any
+    ) -> None:
+        """interface, channel, options: as python-can's `can.Bus` takes them, such as "socketcan", "can0"."""
+        super().__init__(CanLink(wiring, interface, channel, **options), late_after=late_after)
+
+
+class SerialDrive(BusDrive):
+    """A drive on a serial line, by pyserial; see `frames` for the frames."""
+
+    def __init__(self, wiring: Wiring, port: str, *, baud_rate: int = 921600, late_after: float = 0.02) -> None:
+        """port: a device such as /dev/ttyUSB0, or a URL that pyserial knows."""
+        super().__init__(SerialLink(wiring, port, baud_rate=baud_rate), late_after=late_after)

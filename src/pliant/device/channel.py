@@ -1,0 +1,107 @@
+"""A signal or a kind of event that is recorded: its fields, their units, the names of their rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InputError
+from pliant.exchange import Ring
+
+TIME = "time"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Records of one writer with the field "time" [s] and any others: numbers, or rows of numbers.
+
+    units: of fields; rows: names of the rows of fields; words: for fields of flags (integers), the word of each bit, as
+    `EVENT_WORDS` has them for a guard; capacity: how many records fit between writer and recorder (4 s at 1 kHz by
+    default).
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    units: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    words: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    capacity: int = 4096
+
+    def __post_init__(self) -> None:
+        names = self.dtype.names or ()
+        if not self.name or TIME not in names or self.dtype[TIME] != np.dtype("f8"):
+            raise InputError(
+                f"channel {self.name!r} has the fields {list(names)}",
+                remedy="give it a name and a field ('time', 'f8')",
+            )
+        for name in names:
+            base = self.dtype[name].base
+            if base.kind not in "fiub" or len(self.dtype[name].shape) > 1:
+                raise InputError(
+                    f"field {name!r} of channel {self.name!r} is {self.dtype[name]}",
+                    remedy="give numbers, or one row of numbers",
+                )
+        for what, given in (("units", self.units), ("rows", self.rows), ("words", self.words)):
+            unknown = sorted(set(given) - set(names))
+            if unknown:
+                raise InputError(
+                    f"{what} of {unknown[0]!r}, which channel {self.name!r} does not have",
+                    remedy=f"choose among {list(names)}",
+                )
+
+    def ring(self, name: str | None = None) -> Ring:
+        """A ring for these records: a new one, or one that another process has made."""
+        return Ring(self.dtype, self.capacity, name)
+
+    def schema(self) -> bytes:
+        """JSON schema of the messages."""
+        properties: dict[str, Any] = {}
+        for name in self.dtype.names or ():
+            base, shape = self.dtype[name].base, self.dtype[name].shape
+            number = {"type": {"b": "boolean", "f": "number"}.get(base.kind, "integer")}
+            entry = {"type": "array", "items": number} if shape else dict(number)
+            about = f"[{self.units[name]}]" if name in self.units else ""
+            if name in self.rows:
+                about += f" {', '.join(self.rows[name])}"
+            if about:
+                entry["description"] = about.strip()
+            properties[name] = entry
+            if name in self.words:
+                properties[f"{name}_words"] = {"type": "string"}
+        return json.dumps({"type": "object", "title": f"pliant.{self.name}", "properties": properties}).encode()
+
+    def metadata(self) -> dict[str, str]:
+        """Units, rows, words and the dtype as text, for a reader that wants arrays."""
+        return {
+            "units": json.dumps(dict(self.units)),
+            "rows": json.dumps({key: list(value) for key, value in self.rows.items()}),
+            "words": json.dumps({key: {str(k): w for k, w in value.items()} for key, value in self.words.items()}),
+            "fields": json.dumps(
+                {name: [self.dtype[name].base.str, *self.dtype[name].shape] for name in self.dtype.names or ()}
+            ),
+        }
+
+    def message(self, record: NDArray[np.void]) -> bytes:
+        """A record as JSON; what is not finite is null, because JSON has no word for it."""
+        out: dict[str, Any] = {}
+        for name in self.dtype.names or ():
+            value = record[name]
+            base = value.dtype.kind
+            if base == "f" and not np.isfinite(value).all():
+                out[name] = _with_nulls(value.tolist())
+            else:
+                out[name] = value.tolist()
+            if name in self.words:
+                out[f"{name}_words"] = " ".join(word for bit, word in self.words[name].items() if int(value) & bit)
+        return json.dumps(out).encode()
+
+
+def _with_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_nulls(entry) for entry in value]
+    return value if np.isfinite(value) else None

@@ -1,0 +1,213 @@
+"""The bytes of messages on a bus, the same for all buses, and what their counts and stamps tell.
+
+A message is (kind, sequence, stamp, values): kind 1 a command, 2 a measurement, 3 stop, 4 resume; sequence counts the
+messages of one kind and direction modulo 65536; stamp is the sender's clock in microseconds modulo 2^32; values are
+float32. Everything is little endian. The checksum is CRC-16/CCITT-FALSE (polynomial 0x1021, start 0xFFFF) over *body* =
+kind u8, count u8, sequence u16, stamp u32, values: so it is the same number on every bus.
+
+On a serial line, one frame per message:
+
+    0xA5 | kind u8 | count u8 | sequence u16 | stamp u32 | values, 4 bytes each | checksum u16
+
+On CAN 2.0 (11-bit identifiers, 8 bytes), a message with n values is ceil(n / 2) frames of two values (the last padded
+with zero), and then a closing frame that makes them one message, so that all rows take effect together:
+
+    base + k          two values, k = 0, 1, ... 62
+    base + 63         sequence u16 | checksum u16 | stamp u32
+
+with base = 0x080 for stop, 0x0C0 for resume, 0x100 for commands, 0x180 for measurements: stop has the highest priority,
+and a closing frame never overtakes its values. Each frame takes about 130 bits: at 1 Mbit/s and 1 kHz there is room for 7
+frames both ways together.
+"""
+
+from __future__ import annotations
+
+import struct
+from binascii import crc_hqx
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.device.drive import DriveStatus
+
+COMMAND, MEASUREMENT, STOP, RESUME = 1, 2, 3, 4
+KINDS = (COMMAND, MEASUREMENT, STOP, RESUME)
+START, MOST_VALUES = 0xA5, 120
+HEAD = struct.Struct("<BBHI")
+"""Kind, count, sequence, stamp: the first part of the body."""
+CLOSING = struct.Struct("<HHI")
+CAN_BASE = {STOP: 0x080, RESUME: 0x0C0, COMMAND: 0x100, MEASUREMENT: 0x180}
+CLOSING_OFFSET = 63
+STAMPS = 1 << 32
+
+
+def checksum(body: bytes | bytearray | memoryview) -> int:
+    """CRC-16/CCITT-FALSE.
+
+    >>> hex(checksum(b"123456789"))
+    '0x29b1'
+    """
+    return crc_hqx(body, 0xFFFF)
+
+
+def stamp_of(seconds: float) -> int:
+    """A time [s] as a stamp: microseconds modulo 2^32; zero for what is not a time."""
+    return int(seconds * 1e6) % STAMPS if abs(seconds) < 1e12 else 0
+
+
+class Message:
+    """A message to be filled and sent, or as it was received: `body` has all its bytes, `values` looks at its float32
+    values [n]."""
+
+    def __init__(self, kind: int, count: int) -> None:
+        self.kind, self.count = kind, count
+        self.body = bytearray(HEAD.size + 4 * count)
+        self.values: NDArray[np.float32] = np.frombuffer(self.body, "<f4", count, HEAD.size)
+        self.sequence = 0
+        self.stamp = 0
+
+    def seal(self, sequence: int, seconds: float) -> int:
+        """Write the head for this count and time; returns the checksum."""
+        self.sequence, self.stamp = sequence % 65536, stamp_of(seconds)
+        HEAD.pack_into(self.body, 0, self.kind, self.count, self.sequence, self.stamp)
+        return checksum(self.body)
+
+    def as_serial(self, crc: int) -> bytes:
+        """The frame on a serial line."""
+        return b"".join((bytes((START,)), self.body, crc.to_bytes(2, "little")))
+
+
+class SerialParser:
+    """Finds frames in a stream of bytes, whatever else is in it.
+
+    A frame whose kind, count or checksum is wrong costs one byte: the search goes on behind its start byte, so that one inside
+    garbage is found. `counts` is how many values each kind must have.
+    """
+
+    def __init__(self, counts: dict[int, int], status: DriveStatus) -> None:
+        self.messages = {kind: Message(kind, count) for kind, count in counts.items()}
+        self._waiting = bytearray()
+        self._status = status
+        self._skipping = False
+
+    def feed(self, data: bytes) -> None:
+        """Append what came."""
+        self._waiting += data
+
+    def take(self) -> Message | None:
+        """The next whole message, None where there is none yet; overwritten by the next of its kind."""
+        waiting, at, found = self._waiting, 0, None
+        while True:
+            at = waiting.find(START, at)
+            if at < 0:
+                self._damage_if(len(waiting) > 0)
+                at = len(waiting)
+                break
+            if len(waiting) < at + 3:
+                break
+            message = self.messages.get(waiting[at + 1])
+            if message is None or waiting[at + 2] != message.count:
+                self._damage_if(True)
+                at += 1
+                continue
+            end = at + 1 + len(message.body)
+            if len(waiting) < end + 2:
+                break
+            if checksum(waiting[at + 1 : end]) != waiting[end] + 256 * waiting[end + 1]:
+                self._damage_if(True)
+                at += 1
+                continue
+            message.body[:] = waiting[at + 1 : end]
+            _, _, message.sequence, message.stamp = HEAD.unpack_from(message.body)
+            at, found, self._skipping = end + 2, message, False
+            break
+        del waiting[:at]
+        return found
+
+    def _damage_if(self, damaged: bool) -> None:
+        """Count a stretch of garbage once, however long it is."""
+        if damaged and not self._skipping:
+            self._status.damaged += 1
+            self._skipping = True
+
+
+class CanAssembler:
+    """Puts the frames of a message together."""
+
+    def __init__(self, counts: dict[int, int], status: DriveStatus) -> None:
+        self.messages = {CAN_BASE[kind]: Message(kind, count) for kind, count in counts.items()}
+        self._came = dict.fromkeys(self.messages, 0)
+        self._status = status
+
+    def add(self, identifier: int, data: bytes | bytearray) -> Message | None:
+        """Take a frame; the message that it closes, if it does and is whole."""
+        base = identifier & ~CLOSING_OFFSET
+        message = self.messages.get(base)
+        if message is None:
+            return None
+        part = identifier - base
+        if part != CLOSING_OFFSET:
+            begin = HEAD.size + 8 * part
+            room = len(message.body) - begin
+            if len(data) != 8 or room <= 0:
+                self._status.damaged += 1
+            else:
+                message.body[begin : begin + min(room, 8)] = data[: min(room, 8)]
+                self._came[base] |= 1 << part
+            return None
+        came, self._came[base] = self._came[base], 0
+        if len(data) != 8 or came != (1 << (message.count + 1) // 2) - 1:
+            self._status.damaged += 1
+            return None
+        message.sequence, crc, message.stamp = CLOSING.unpack(data)
+        HEAD.pack_into(message.body, 0, message.kind, message.count, message.sequence, message.stamp)
+        if checksum(message.body) != crc:
+            self._status.damaged += 1
+            return None
+        return message
+
+
+class Reception:
+    """What the counts and stamps of one kind of message tell: which are lost, late, or older than one that was there before."""
+
+    def __init__(self, status: DriveStatus, *, late_after: float = 0.02) -> None:
+        """late_after [s]: a message is late where it took longer than the quickest one by more than this."""
+        self._status, self._late_after = status, late_after
+        self.count = -1
+        self.time = 0.0
+        self._stamp = 0
+        self._quickest = np.inf
+        self._arrived = 0.0
+
+    def accept(self, message: Message, arrived: float) -> bool:
+        """Take a message that arrived at this time [s]; False for one that is no newer than the last. `count` and `time`
+        [s] are then those of the message, without wrapping around."""
+        status = self._status
+        if self.count < 0:
+            self.count, self._stamp = message.sequence, message.stamp
+            self.time = message.stamp * 1e-6
+        else:
+            ahead = (message.sequence - self.count) % 65536
+            if ahead == 0 or ahead >= 32768:
+                if 65536 - ahead <= 64 or ahead == 0:
+                    status.late += 1
+                    return False
+                # so far behind that it is a sender that has started anew, not a straggler
+                self._restart(message)
+            else:
+                status.lost += ahead - 1
+                self.count += ahead
+                self.time += ((message.stamp - self._stamp + STAMPS // 2) % STAMPS - STAMPS // 2) * 1e-6
+                self._stamp = message.stamp
+        status.received += 1
+        delay = arrived - self.time
+        # the two clocks drift apart: 100 ppm of forgetting keep the quickest one comparable for hours
+        self._quickest = min(delay, self._quickest + 1e-4 * max(0.0, arrived - self._arrived))
+        self._arrived = arrived
+        if delay - self._quickest > self._late_after:
+            status.late += 1
+        return True
+
+    def _restart(self, message: Message) -> None:
+        self.count, self._stamp, self.time = message.sequence, message.stamp, message.stamp * 1e-6
+        self._quickest = np.inf

@@ -1,0 +1,220 @@
+"""A simulated robot that judges a controller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.device.drive import Measurement
+from pliant.device.wiring import Kind, Wiring, commanded_ports, measured_ports
+from pliant.errors import InputError
+from pliant.motion import Dynamics, Statics
+from pliant.port import Cable, Capstan, Port
+from pliant.robot import Robot, Role, State
+
+Array = NDArray[np.float64]
+
+
+class SimulatedPlant:
+    """A robot that sees commands only: backward Euler with its own step, motors that need time, slack cables, friction, noise.
+
+    Each motor follows its command with a first-order lag, dm/dt = (c - m) / settling, exactly integrated over a step.
+    With kind="effort" the motor's value is the port's effort, within the limits that the robot gives it (a cable: never
+    below zero). With kind="displacement" it is the displacement, held by whatever effort that takes within those limits:
+    a cable goes slack.
+
+    The robot that is given says what there is and stays as it is. It should not be the model that the controller decides
+    with: take another mesh, element order, law or modulus, and damping of its bodies (`gallery.diamond.plant` is an
+    example).
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        step: float = 0.005,
+        *,
+        kind: Kind = "effort",
+        settling: float = 0.01,
+        friction: float = 0.0,
+        noise: float | Mapping[str, float] = 0.0,
+        seed: int = 0,
+        commands: Sequence[str] | None = None,
+        measures: Sequence[str] | None = None,
+        start: ArrayLike | None = None,
+        method: str = "linearized",
+    ) -> None:
+        """step [s]: of time; settling [s]: 0 for motors that are at once where they should be; friction: coefficient with
+        which commanded cables rub at their bends (`Capstan`); noise: standard deviation of what is measured, in its unit,
+        for all ports or by name; commands, measures: names of ports, see `Wiring.of_robot`; start [rows]: where the
+        motors are first, by default no effort, or displacements that just take up the slack; method: of `Dynamics`.
+
+        It begins in equilibrium at time zero.
+        """
+        self.wiring = Wiring.of_robot(robot, kind, commands=commands, measures=measures)
+        self._commanded = commanded_ports(robot) if commands is None else tuple(commands)
+        self._measured = measured_ports(robot, self._commanded) if measures is None else tuple(measures)
+        if not (np.isfinite(settling) and settling >= 0):
+            raise InputError(f"settling is {settling} s", remedy="give a time >= 0")
+        if not (np.isfinite(friction) and friction >= 0):
+            raise InputError(f"friction is {friction}", remedy="give a coefficient >= 0, such as 0.1")
+        self.kind = kind
+        self.robot, self._slices = _twin(robot, self._commanded, kind, friction)
+        limits = _effort_limits(robot, self._commanded)
+        unlimited: Array = np.full_like(limits[0], np.inf)
+        self._low, self._high = limits if kind == "effort" else (-unlimited, unlimited)
+        self._noise = _deviations(self.robot, self._measured, noise)
+        self._random = np.random.default_rng(seed)
+        self.motion = Dynamics(self.robot, step, method=method)
+        self._share = 1.0 if settling == 0 else -np.expm1(-step / settling)
+        self.motors = self._first_motors(robot, start)
+        """Where the motors are [rows], in the unit of commands."""
+        self._set_motors()
+        self.state: State = Statics(self.robot).solve().require().state
+        self.failures = 0
+        """Steps that failed and left the state as it was."""
+        self._ticks = 0
+        self._measurement = Measurement(np.zeros(len(self.wiring.measurements)))
+
+    @property
+    def time(self) -> float:
+        """Seconds since the beginning."""
+        return self._ticks * self.motion.h
+
+    def advance(self, command: Array, until: float) -> int:
+        """Go on to the last whole step before `until` [s] with this command [rows]; returns the number of steps. Rows of
+        the command that are not numbers leave their motors where they are."""
+        steps = max(0, int(np.floor(until / self.motion.h + 1e-9)) - self._ticks) if np.isfinite(until) else 0
+        for _ in range(steps):
+            aim = np.where(np.isfinite(command), command, self.motors)
+            self.motors += self._share * (np.clip(aim, self._low, self._high) - self.motors)
+            self._set_motors()
+            result = self.motion.step(self.state)
+            if result.ok:
+                self.state = result.state
+            else:
+                self.failures += 1
+            self._ticks += 1
+        return steps
+
+    def measure(self) -> Measurement:
+        """What the sensors say now, with noise; overwritten by the next call."""
+        out = self._measurement
+        out.values[:] = self.truth()
+        out.values += self._noise * self._random.standard_normal(len(out.values))
+        out.time = out.arrived = self.time
+        out.sequence += 1
+        return out
+
+    def truth(self) -> Array:
+        """What they would say without noise, [rows]."""
+        return _readings(self.robot, self.state, self._measured)
+
+    def efforts(self) -> Array:
+        """Efforts of the commanded rows [rows]: tensions, pressures ..."""
+        return np.concatenate(
+            [
+                self.robot.effort(self.state, name)[: rows.stop - rows.start]
+                for name, rows in zip(self._commanded, self._slices, strict=True)
+            ]
+        )
+
+    def _set_motors(self) -> None:
+        give = self.robot.set_effort if self.kind == "effort" else self.robot.set_displacement
+        for name, rows in zip(self._commanded, self._slices, strict=True):
+            give(name, self.motors[rows])
+
+    def _first_motors(self, robot: Robot, start: ArrayLike | None) -> Array:
+        rows = self._slices[-1].stop
+        if start is not None:
+            first = np.array(start, dtype=float).reshape(-1)
+            if first.shape != (rows,) or not np.isfinite(first).all():
+                raise InputError(f"start is {start}", remedy=f"give {rows} finite values, one per command row")
+            return np.asarray(np.clip(first, self._low, self._high))
+        idle: Array = np.clip(0.0, *_effort_limits(robot, self._commanded))
+        if self.kind == "effort":
+            return idle
+        hanging, slices = _twin(robot, self._commanded, "effort", 0.0)
+        for name, own in zip(self._commanded, slices, strict=True):
+            hanging.set_effort(name, idle[own])
+        state = Statics(hanging).solve().require().state
+        return _readings(hanging, state, self._commanded)
+
+
+def _twin(robot: Robot, commanded: Sequence[str], kind: Kind, friction: float) -> tuple[Robot, list[slice]]:
+    """The same bodies and ports with the commanded ones imposed; and the command rows of each."""
+    twin, slices, begin = Robot(*robot.bodies, gravity=robot.gravity, threads=robot.threads), [], 0
+    for name, port in robot.ports.items():
+        role, body = robot.roles[name], _body_of(robot, name)
+        if name in commanded:
+            port = _with_friction(port, friction)
+            limits = None if name not in robot.limits else robot.limits[name].effort
+            if kind == "effort":
+                twin.impose(name, port, effort=np.clip(0.0, *_efforts_of(robot, name).T), body=body)
+            else:
+                reading = port.reading(port.points)
+                twin.impose(name, port, displacement=reading[: port.given_rows], effort_limits=limits, body=body)
+        elif role is Role.IMPOSED:
+            twin.impose(name, port, effort=robot.effort(robot.rest(), name)[: port.given_rows], body=body)
+        elif role is Role.DRIVEN:
+            limits = robot.limits[name].effort
+            twin.impose(name, port, displacement=robot.displacements[name], effort_limits=limits, body=body)
+        elif role is not Role.ACTUATOR:
+            twin.sense(name, port, body=body)
+    for name in commanded:
+        rows = robot.ports[name].given_rows
+        slices.append(slice(begin, begin + rows))
+        begin += rows
+    return twin, slices
+
+
+def _body_of(robot: Robot, name: str) -> int:
+    """The body that a port is on."""
+    first = np.cumsum([0, *(body.node_count for body in robot.bodies)])
+    return int(np.searchsorted(first, robot.attachment(name).entry_nodes[0], side="right")) - 1
+
+
+def _with_friction(port: Port, friction: float) -> Port:
+    if friction == 0 or not isinstance(port, Cable) or isinstance(port, Capstan):
+        return port
+    return Capstan(port.points, port.pull, friction=friction)
+
+
+def _efforts_of(robot: Robot, name: str) -> Array:
+    """Limits [rows, 2] of the effort of a port: the robot's, and what the port can do at all."""
+    port = robot.ports[name]
+    rows = port.given_rows
+    own = robot.limits[name].effort[:rows] if name in robot.limits else np.tile([-np.inf, np.inf], (rows, 1))
+    return np.stack([np.maximum(own[:, 0], port.effort_range[0]), np.minimum(own[:, 1], port.effort_range[1])], axis=1)
+
+
+def _effort_limits(robot: Robot, commanded: Sequence[str]) -> tuple[Array, Array]:
+    both = np.concatenate([_efforts_of(robot, name) for name in commanded])
+    return both[:, 0], both[:, 1]
+
+
+def _readings(robot: Robot, state: State, names: Sequence[str]) -> Array:
+    """Displacements of the rows that a user reads, [rows]."""
+    parts = [robot.displacement(state, name)[: robot.ports[name].given_rows] for name in names]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _deviations(robot: Robot, measured: Sequence[str], noise: float | Mapping[str, float]) -> Array:
+    """Standard deviation per measured row."""
+    if isinstance(noise, Mapping):
+        unknown = sorted(set(noise) - set(measured))
+        if unknown:
+            raise InputError(f"noise of {unknown[0]!r}, which is not measured", remedy=f"choose among {list(measured)}")
+    out = np.concatenate(
+        [
+            np.empty(0),
+            *(
+                np.full(robot.ports[name].given_rows, noise.get(name, 0.0) if isinstance(noise, Mapping) else noise)
+                for name in measured
+            ),
+        ]
+    )
+    if not (np.isfinite(out).all() and (out >= 0).all()):
+        raise InputError(f"noise is {noise}", remedy="give standard deviations >= 0")
+    return out

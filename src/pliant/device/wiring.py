@@ -1,0 +1,81 @@
+"""What runs over a wire: the names and units of the rows in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pliant.errors import InputError
+from pliant.robot import Robot, Role
+
+Kind = Literal["effort", "displacement"]
+
+
+def require_kind(kind: str) -> None:
+    """Raise an InputError unless this is a kind of command."""
+    if kind not in ("effort", "displacement"):
+        raise InputError(f"kind is {kind!r}", remedy="choose 'effort' or 'displacement'")
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Rows of commands and measurements, by name and unit, and what a command is: efforts (N, Pa, ...) or displacements."""
+
+    kind: Kind
+    commands: tuple[str, ...]
+    command_units: tuple[str, ...]
+    measurements: tuple[str, ...]
+    measurement_units: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        require_kind(self.kind)
+        for what, names, units in (
+            ("commands", self.commands, self.command_units),
+            ("measurements", self.measurements, self.measurement_units),
+        ):
+            if len(names) != len(units):
+                raise InputError(f"{len(names)} {what} have {len(units)} units", remedy="give one unit per row")
+        if not self.commands:
+            raise InputError("there are no rows to command", remedy="name at least one")
+
+    @classmethod
+    def of_robot(
+        cls,
+        robot: Robot,
+        kind: Kind = "effort",
+        *,
+        commands: Sequence[str] | None = None,
+        measures: Sequence[str] | None = None,
+    ) -> Wiring:
+        """Commands to these ports (default: the actuators, or all imposed ports where there are none), measurements of the
+        displacements of those (default: effectors, sensors, and the commanded ports)."""
+        require_kind(kind)
+        commanded = commanded_ports(robot) if commands is None else tuple(commands)
+        measured = measured_ports(robot, commanded) if measures is None else tuple(measures)
+        names, units = _rows(robot, commanded, kind)
+        rows, row_units = _rows(robot, measured, "displacement")
+        return cls(kind, names, units, rows, row_units)
+
+
+def _rows(robot: Robot, ports: Sequence[str], kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names and units of the rows of these ports that a user gives or reads."""
+    names: list[str] = []
+    units: list[str] = []
+    for name in ports:
+        port = robot.attachment(name).port
+        rows = port.row_names[: port.given_rows]
+        own = port.row_units if port.row_units and kind == "displacement" else ()
+        names += [f"{name}.{row}" if row else name for row in rows]
+        units += own[: len(rows)] or [port.effort_unit if kind == "effort" else port.displacement_unit] * len(rows)
+    return tuple(names), tuple(units)
+
+
+def commanded_ports(robot: Robot) -> tuple[str, ...]:
+    """The actuators, or, where there are none, all ports whose effort or displacement is given."""
+    return robot.named(Role.ACTUATOR) or (*robot.named(Role.IMPOSED), *robot.named(Role.DRIVEN))
+
+
+def measured_ports(robot: Robot, commanded: Sequence[str]) -> tuple[str, ...]:
+    """Effectors, sensors, and the commanded ports."""
+    return (*robot.named(Role.EFFECTOR), *robot.named(Role.SENSOR), *commanded)

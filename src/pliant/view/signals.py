@@ -1,0 +1,81 @@
+"""Recorded signals as a picture and as a table."""
+
+from __future__ import annotations
+
+import sys
+from os import PathLike
+
+import numpy as np
+
+from pliant.device import Log, Track
+
+
+def signal_fields(track: Track) -> list[str]:
+    """Fields that can be drawn over time: numbers, no time, no flags with words."""
+    return [name for name in track.fields if name != "time" and name not in track.words]
+
+
+def draw_signals(log: Log, path: str | PathLike[str], *, title: str = "") -> None:
+    """Draw every field of every channel over time, a panel each, and marks where events were, to a PNG."""
+    from matplotlib.figure import Figure
+
+    panels = [
+        (track, field)
+        for track in log.tracks.values()
+        if len(track)
+        for field in (*signal_fields(track), *(f for f in track.words if f in track.fields))
+    ]
+    begin, _ = log.span
+    figure = Figure(figsize=(10, 1.2 + 1.6 * max(1, len(panels))), layout="constrained")
+    axes = figure.subplots(max(1, len(panels)), 1, sharex=True, squeeze=False)[:, 0]
+    for (track, field), place in zip(panels, axes, strict=False):
+        if field in track.words:
+            _draw_flags(place, track, field, begin)
+        else:
+            values = track[field].reshape(len(track), -1)
+            lines = place.plot(track.time - begin, values, linewidth=0.9)
+            rows = track.rows.get(field)
+            if rows and len(rows) <= 12:
+                place.legend(lines, rows, loc="upper right", fontsize=6, ncols=4)
+        unit = f" [{track.units[field]}]" if field in track.units else ""
+        place.set_ylabel(f"{track.name}\n{field}{unit}", fontsize=7)
+        place.tick_params(labelsize=7)
+    axes[-1].set_xlabel("time [s]", fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=9)
+    figure.savefig(path, dpi=110)
+
+
+def _draw_flags(place, track: Track, field: str, begin: float) -> None:  # type: ignore[no-untyped-def]
+    words = list(track.words[field].items())
+    for k, (bit, _) in enumerate(words):
+        when = track.time[(track[field] & bit) != 0] - begin
+        place.plot(when, np.full(len(when), k), "|", markersize=5)
+    place.set_yticks(range(len(words)), [word for _, word in words], fontsize=6)
+    place.set_ylim(-0.5, len(words) - 0.5)
+
+
+def print_signals(log: Log) -> None:
+    """Print a table: every field with its range, every event with its count, what was lost."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    begin, end = log.span
+    table = Table(title=f"{end - begin:.3f} s", title_justify="left")
+    for heading, justify in (("signal", "left"), ("records", "right"), ("smallest", "right"), ("largest", "right")):
+        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column("unit", no_wrap=True)
+    for track in log.tracks.values():
+        for field in signal_fields(track):
+            values = track[field].reshape(len(track), -1)
+            finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+            low, high = (f"{finite.min():.5g}", f"{finite.max():.5g}") if finite.size else ("", "")
+            table.add_row(f"{track.name}.{field}", str(len(track)), low, high, track.units.get(field, ""))
+    console.print(table)
+    for track in log.tracks.values():
+        for field in track.words:
+            for word, count in log.counted(track.name, field).items():
+                print(f"{track.name}: {word} {count} times")
+    for name, count in log.lost.items():
+        print(f"{name}: {count} records lost before they were written")

@@ -1,0 +1,180 @@
+"""Simulated plants: motors, slack cables, friction, noise, and where they end up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pliant import NeoHookean, Statics
+from pliant.device import SimulatedDrive, SimulatedPlant, Wiring
+from pliant.errors import InputError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from plants import LIMIT, arm, route
+
+
+def equilibrium(**given):
+    """The tip of the arm in static equilibrium, its cables imposed."""
+    robot = arm()
+    bare = type(robot)(*robot.bodies, gravity=robot.gravity)
+    for name, value in given.items():
+        bare.impose(name, route(name), **value)
+    bare.sense("tip", robot.ports["tip"])
+    state = Statics(bare).solve().require().state
+    return bare.displacement(state, "tip"), bare, state
+
+
+def test_wiring_names_rows_and_units():
+    """Commands in the order of the actuators; measurements of effectors and of the commanded ports."""
+    wiring = Wiring.of_robot(arm())
+    assert wiring.commands == ("up", "down")
+    assert wiring.command_units == ("N", "N")
+    assert wiring.measurements == ("tip.x", "tip.y", "tip.z", "up", "down")
+    assert Wiring.of_robot(arm(), "displacement").command_units == ("m", "m")
+    with pytest.raises(InputError, match="one unit per row"):
+        Wiring("effort", ("a",), ("N", "N"), (), ())
+
+
+def test_tensions_settle_at_the_static_equilibrium():
+    """A constant command for 3 s: the tip is where statics puts it, the motors where they should be."""
+    plant = SimulatedPlant(arm(), 0.01, settling=0.02)
+    plant.advance(np.array([3.0, 0.5]), 3.0)
+    tip, _, _ = equilibrium(up={"effort": 3.0}, down={"effort": 0.5})
+    assert plant.truth()[:3] == pytest.approx(tip, abs=1e-6)
+    assert plant.efforts() == pytest.approx([3.0, 0.5])
+    assert plant.time == pytest.approx(3.0)
+    assert plant.failures == 0
+
+
+def test_displacements_are_held_and_cables_go_slack():
+    """One cable taken in by 4 mm, the other paid out: that length, no tension in the other, the static pose."""
+    plant = SimulatedPlant(arm(), 0.01, kind="displacement", settling=0.02)
+    begin = plant.motors.copy()
+    command = begin + np.array([0.004, -0.01])
+    plant.advance(command, 3.0)
+    tip, _, _ = equilibrium(up={"displacement": command[0]})
+    assert plant.truth()[:3] == pytest.approx(tip, abs=2e-6)
+    assert plant.truth()[3] == pytest.approx(command[0], abs=1e-6)
+    assert plant.efforts()[0] > 1.0
+    assert plant.efforts()[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_motor_gives_way_at_its_limit():
+    """More length than the motor's limit of effort allows: the tension is that limit."""
+    plant = SimulatedPlant(arm(), 0.01, kind="displacement")
+    plant.advance(plant.motors + np.array([0.03, -0.03]), 2.0)
+    assert plant.efforts()[0] == pytest.approx(LIMIT)
+    assert plant.truth()[3] < plant.motors[0] - 1e-3
+
+
+def test_tensions_beyond_the_limits_are_cut():
+    """A command to push, or beyond the motor's limit, does what the motor can."""
+    plant = SimulatedPlant(arm(), 0.01)
+    plant.advance(np.array([99.0, -5.0]), 0.5)
+    assert plant.efforts() == pytest.approx([LIMIT, 0.0])
+
+
+def test_motors_follow_with_their_settling_time():
+    """After one settling time 1 - 1/e of a step is done, whatever the step of time."""
+    for step in (0.01, 0.005):
+        plant = SimulatedPlant(arm(), step, settling=0.1)
+        plant.advance(np.array([2.0, 0.0]), 0.1)
+        assert plant.motors[0] == pytest.approx(2.0 * (1 - np.exp(-1.0)))
+
+
+def test_friction_keeps_tension_from_the_tip():
+    """A pulled cable with friction at its bends bends the arm less, and more on the way back: hysteresis."""
+    tips = {}
+    for mu in (0.0, 0.5):
+        plant = SimulatedPlant(arm(), 0.01, settling=0.05, friction=mu)
+        plant.advance(np.array([3.0, 0.0]), 2.0)
+        there = plant.truth()[2]
+        plant.advance(np.array([7.0, 0.0]), 4.0)
+        plant.advance(np.array([3.0, 0.0]), 6.0)
+        tips[mu] = there, plant.truth()[2]
+        assert plant.failures == 0
+    assert tips[0.0][0] == pytest.approx(tips[0.0][1], abs=1e-5)
+    assert tips[0.5][0] < tips[0.0][0] - 1e-4
+    assert tips[0.5][1] > tips[0.5][0] + 1e-4
+
+
+def test_noise_has_its_size_and_its_seed():
+    """The same seed gives the same noise; its standard deviation is what was asked for."""
+    one, two = (SimulatedPlant(arm(), 0.01, noise={"tip": 1e-4}, seed=5) for _ in range(2))
+    first = np.array([one.measure().values.copy() for _ in range(2000)])
+    second = np.array([two.measure().values.copy() for _ in range(2000)])
+    assert (first == second).all()
+    spread = (first - one.truth()).std(axis=0)
+    assert spread[:3] == pytest.approx(1e-4, rel=0.1)
+    assert spread[3:] == pytest.approx(0.0, abs=1e-15)
+    assert one.measure().sequence == 2000
+
+
+def test_the_plant_can_be_another_robot_than_the_model():
+    """Another law, order and modulus: the same rows, another answer, by some per cent."""
+    plants = [SimulatedPlant(arm(), 0.01), SimulatedPlant(arm(NeoHookean(E=312e3, nu=0.4), order=2), 0.01)]
+    drops = []
+    for plant in plants:
+        before = plant.truth()[2]
+        plant.advance(np.array([3.0, 0.0]), 2.0)
+        drops.append(plant.truth()[2] - before)
+    assert plants[0].wiring == plants[1].wiring
+    assert 0.01 < abs(drops[0] / drops[1] - 1) < 0.5
+
+
+def test_the_robot_that_is_given_stays_as_it_is():
+    """Efforts and roles of the user's robot do not change while the plant runs."""
+    robot = arm()
+    before = robot.efforts.copy(), dict(robot.roles)
+    SimulatedPlant(robot, 0.01).advance(np.array([3.0, 1.0]), 0.2)
+    assert (robot.efforts == before[0]).all()
+    assert robot.roles == before[1]
+
+
+def test_a_simulated_drive_gives_time_to_its_plant():
+    """Commands act from their time on; a measurement is there once per step of the plant; what is wrong is counted, not
+    raised."""
+    drive = SimulatedDrive(SimulatedPlant(arm(), 0.01, settling=0.0))
+    assert drive.read().sequence == 0
+    assert drive.read() is None
+    assert drive.send(np.array([2.0, 0.0]), 100.0)
+    assert drive.read() is None
+    for k in range(1, 6):
+        drive.send(np.array([2.0, 0.0]), 100.0 + 0.004 * k)
+    assert drive.plant.time == pytest.approx(0.02)
+    assert drive.read().time == pytest.approx(100.02)
+    assert drive.plant.efforts() == pytest.approx([2.0, 0.0])
+    assert not drive.send(np.array([np.nan, 0.0]), 100.03)
+    assert not drive.send(np.zeros(7), 100.04)
+    assert not drive.send(np.zeros(2), np.nan)
+    assert drive.status.faults == 3
+    drive.send(np.array([2.0, 0.0]), 100.05)
+    assert drive.plant.efforts() == pytest.approx([2.0, 0.0])
+    drive.stop()
+    drive.send(np.array([2.0, 0.0]), 100.07)
+    assert drive.plant.efforts() == pytest.approx([0.0, 0.0])
+    drive.resume()
+    drive.send(np.array([2.0, 0.0]), 100.09)
+    assert drive.plant.efforts() == pytest.approx([2.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "force"}, "choose 'effort'"),
+        ({"settling": -1.0}, "settling"),
+        ({"friction": np.nan}, "friction"),
+        ({"noise": -1.0}, "noise"),
+        ({"noise": {"nose": 1.0}}, "'nose', which is not measured"),
+        ({"start": [1.0]}, "give 2 finite values"),
+        ({"step": 0.0}, "time step"),
+        ({"commands": ["left"]}, "there is no port 'left'"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    """A plant that could not run is not made."""
+    with pytest.raises(InputError, match=message):
+        SimulatedPlant(arm(), **{"step": 0.01, **options})
