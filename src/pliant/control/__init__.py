@@ -2,6 +2,7 @@
 
 Inverse       efforts that bring the effectors to their targets, within all limits: a small QP on the condensed model
 TwoRates      the same with commands at a fixed, high rate and the model in a process of its own
+LoopLog       everything that it sees and does, to a recording
 simulate      two rates in simulated time, on a plant that is not the model
 Correction    what was measured to be missed, added to the targets
 """
@@ -9,6 +10,7 @@ Correction    what was measured to be missed, added to the targets
 from pliant.control.controller import Controller, Verdict
 from pliant.control.correction import Correction
 from pliant.control.inverse import Inverse, InverseStatus, InverseStep
+from pliant.control.log import LoopLog
 from pliant.control.model_loop import ModelLoop
 from pliant.control.simulated import SimulatedRun, simulate
 from pliant.control.two_rates import PathTargets, Run, TwoRates
@@ -19,6 +21,7 @@ __all__ = [
     "Inverse",
     "InverseStatus",
     "InverseStep",
+    "LoopLog",
     "ModelLoop",
     "PathTargets",
     "Run",

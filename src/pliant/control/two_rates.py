@@ -72,7 +72,10 @@ class Run:
 
 
 class TwoRates:
-    """The controller at two rates of one robot; use it in a `with` block."""
+    """The controller at two rates of one robot; use it in a `with` block.
+
+    Of the last period: woke [s], target [e], verdict, and events (the guard's flags).
+    """
 
     def __init__(
         self,
@@ -106,8 +109,9 @@ class TwoRates:
             build, self.robot, self.guard.command, kind=kind, tangent=tangent, rate=model_rate, cores=available[1:],
             standby=standby, restarts=restarts
         )  # fmt: skip
-        self._target = np.full(len(self.controller.goal), np.nan)
+        self.target = np.full(len(self.controller.goal), np.nan)
         self.effector_rows = self.controller.effector_rows
+        self.woke = 0.0
         self.verdict = Verdict.SOLVED
         self.events = 0
 
@@ -132,6 +136,7 @@ class TwoRates:
     def tick(self, now: float, target: Array, interval: float) -> Array:
         """One command [n] by the newest model: what may leave for a drive (the same array each time)."""
         box, controller, guard = self.link.box, self.controller, self.guard
+        self.woke = now
         box.newest()
         self.verdict = controller.decide(box.W, box.delta_free, box.efforts, target, interval)
         wanted = controller.command(self.kind)
@@ -169,8 +174,8 @@ class TwoRates:
                 if woke - begin > seconds or (stop.asked and self._is_safe(woke - stop.since)):
                     break
                 interval = min(woke - last, 10 * period)
-                targets.fill(woke - begin, self._target)
-                target = self._target
+                targets.fill(woke - begin, self.target)
+                target = self.target
                 if correction is not None:
                     target = correction.adjust(target, measured.newest(), interval, held=self.events != 0)
                 command = self.tick(woke, target, interval)

@@ -1,0 +1,84 @@
+"""Everything that a controller at two rates sees and does, to a recording."""
+
+from __future__ import annotations
+
+import time
+from os import PathLike
+
+import numpy as np
+
+from pliant.control.controller import Verdict
+from pliant.control.two_rates import TwoRates
+from pliant.device import Channel, Recorder
+from pliant.device.guard import EVENT_WORDS
+
+
+class LoopLog:
+    """Records a run of `TwoRates`: give it as `watch`, and close it afterwards (or use it in a `with` block).
+
+    Channel "control", one record per command: target, goal, command, efforts and displacements decided, age of the model,
+    verdict, the guard's events, and what the period took. Channel "model", one record per model: its number, what it took,
+    where the ports are by it, and the process that made it.
+    """
+
+    def __init__(self, file: str | PathLike[str], controller: TwoRates) -> None:
+        """file: of the recording (MCAP)."""
+        n, e = len(controller.controller.rows), len(controller.effector_rows)
+        names = controller.robot.system.row_names
+        commands = tuple(names[k] for k in controller.controller.rows)
+        control = np.dtype(
+            [
+                ("time", "f8"), ("took", "f8"), ("model_age", "f8"), ("verdict", "i8"), ("events", "i8"),
+                ("target", "f8", (e,)), ("goal", "f8", (e,)), ("command", "f8", (n,)), ("efforts", "f8", (n,)),
+                ("displacements", "f8", (n,)),
+            ]
+        )  # fmt: skip
+        model = np.dtype(
+            [("time", "f8"), ("number", "i8"), ("cycle", "f8"), ("process", "i8"), ("delta", "f8", (len(names),))]
+        )
+        channels = [
+            Channel(
+                "control",
+                control,
+                units={"took": "s", "model_age": "s"},
+                rows={
+                    "target": controller.effector_rows, "goal": controller.effector_rows, "command": commands,
+                    "efforts": commands, "displacements": commands,
+                },
+                words={"events": EVENT_WORDS},
+            ),
+            Channel("model", model, units={"cycle": "s"}, rows={"delta": tuple(names)}),
+        ]  # fmt: skip
+        verdicts = ", ".join(f"{verdict.value} {verdict.name}" for verdict in Verdict)
+        self.recorder = Recorder(
+            file, channels, about={"rate": str(controller.rate), "kind": controller.kind, "verdicts": verdicts}
+        )
+        self._control, self._model = self.recorder.ring("control"), self.recorder.ring("model")
+        self._signals, self._made = self._control.blank(), self._model.blank()
+
+    def __call__(self, seconds: float, two: TwoRates) -> None:
+        """One period, right after its command; never waits."""
+        out, now = self._signals, time.monotonic()
+        out["time"] = two.woke
+        out["took"] = now - two.woke
+        out["model_age"] = two.woke - two.link.box.stamp
+        out["verdict"], out["events"] = two.verdict, two.events
+        out["target"], out["goal"], out["command"] = two.target, two.controller.goal, two.guard.command
+        out["efforts"], out["displacements"] = two.controller.efforts, two.controller.displacements
+        self._control.push(out)
+        box = two.link.box
+        if box.number != self._made["number"]:
+            made = self._made
+            made["time"], made["number"], made["cycle"], made["process"] = box.stamp, box.number, box.cycle, box.process
+            made["delta"] = box.delta
+            self._model.push(made)
+
+    def close(self) -> None:
+        """Finish the file. May be called twice."""
+        self.recorder.close()
+
+    def __enter__(self) -> LoopLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
