@@ -164,6 +164,7 @@ class TwoRates:
         """
         period = 1.0 / self.rate
         timing = Timing(int(1.2 * seconds * self.rate) + 100, period)
+        self.link.box.newest()
         verdicts, events, models = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64), self.link.box.number
         measured = _Measured(drive, self.effector_rows)
         with _EmergencyStop(self.guard) as stop, real_time(priority, self.core) as rights:
