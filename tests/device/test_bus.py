@@ -8,12 +8,12 @@ import sys
 import time
 import tty
 import uuid
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plants import LIMIT, arm_plant, broken_plant
 
 from pliant.device import Audit, BusAddress, BusDrive, CanDrive, DriveStatus, Guard, PlantProcess, SerialDrive, Wiring
 from pliant.device.can_link import CanLink
@@ -31,9 +31,6 @@ from pliant.device.frames import (
 )
 from pliant.device.serial_link import SerialLink
 from pliant.errors import InputError, MissingExtraError
-
-sys.path.insert(0, str(Path(__file__).parent))
-from plants import LIMIT, arm_plant, broken_plant
 
 WIRING = Wiring("effort", ("a", "b", "c"), ("N",) * 3, ("x", "y", "z", "u", "v"), ("m",) * 5)
 COUNTS = {COMMAND: 3, MEASUREMENT: 5, STOP: 0, RESUME: 0}

@@ -13,7 +13,7 @@ from pliant.device.guard import PATIENCE
 from pliant.errors import InputError
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
-USUAL = st.floats(-30, 30)
+USUAL = st.floats(-30, 30) | st.sampled_from([10.0, 10.001, 0.0, -0.001, 3.0001, -2.0001])
 LOW, HIGH, RATE, SAFE = np.array([0.0, -2.0]), np.array([10.0, 3.0]), np.array([5.0, 0.5]), np.array([1.0, 0.0])
 
 CALLS = st.lists(
@@ -87,6 +87,14 @@ def test_bounds_and_rates_act_at_their_values():
     assert event_words(flags) == ("bounded", "rate-limited")
 
 
+def test_a_wish_just_beyond_a_bound_is_cut_to_it():
+    """Within the rate of a bound, so that only the bound holds it."""
+    own = guard(start=[9.9999, -1.99999])
+    own.check([9.9999, -1.99999], 0.0, 0.0)
+    assert event_words(own.check([10.0001, -2.00001], 0.001, 0.0)) == ("bounded",)
+    assert own.command.tolist() == [10.0, -2.0]
+
+
 def test_irregular_ticks_get_their_time_and_a_long_pause_only_its_share():
     """Ticks of 1, 7 and 40 ms allow that much change each; after 10 s without a call, one call makes up for 0.1 s."""
     own = guard()
@@ -110,6 +118,15 @@ def test_a_clock_that_swings_does_not_open_the_rate():
     assert own.command[0] == pytest.approx(1.0 + 5.0 * 0.01)
     assert flags & Event.RATE_LIMITED
     assert own.check([10.0, 0.0], 0.0, 0.0) & Event.CLOCK
+
+
+def test_a_clock_that_was_set_back_and_swings_is_never_believed():
+    """Behind the latest time and without direction: nothing moves, however long."""
+    own = guard()
+    run(own, [2.0, 0.0], 1.0, begin=10.0)
+    for k in range(5 * PATIENCE):
+        assert own.check([8.0, 0.0], 0.05 * (k % 2), 0.0) & Event.CLOCK
+    assert own.command[0] == 2.0
 
 
 def test_a_clock_that_was_set_back_is_believed_in_the_end():
@@ -216,7 +233,7 @@ def test_limits_of_a_robot():
     other = Guard.of_robot(robot, "displacement")
     assert other.rate.tolist() == [0.1, 0.1]
     assert other.low.tolist() == [-0.01, -0.01]
-    with pytest.raises(InputError, match="rate of row 0 is inf"):
+    with pytest.raises(InputError, match="'one' has no effort_rate"):
         Guard.of_robot(robot)
     with pytest.raises(InputError, match="choose 'effort'"):
         Guard.of_robot(robot, "force", rate=1.0)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from plants import LIMIT, arm, route
 
-from pliant import NeoHookean, Statics
+from pliant import Capstan, Frame, NeoHookean, Statics
 from pliant.device import SimulatedDrive, SimulatedPlant, Wiring
 from pliant.errors import InputError
-
-sys.path.insert(0, str(Path(__file__).parent))
-from plants import LIMIT, arm, route
 
 
 def equilibrium(**given):
@@ -101,6 +96,21 @@ def test_friction_keeps_tension_from_the_tip():
     assert tips[0.5][1] > tips[0.5][0] + 1e-4
 
 
+def test_a_robot_with_capstan_cables_is_a_plant_as_it_is():
+    """Ports that are imposed are commanded where there are no actuators; the same as friction= on plain cables."""
+    robot = arm()
+    own = type(robot)(*robot.bodies, gravity=robot.gravity)
+    for name in ("up", "down"):
+        cable = route(name)
+        own.impose(name, Capstan(cable.points, cable.pull, friction=0.5), effort=0.0)
+    own.sense("tip", robot.ports["tip"])
+    plants = [SimulatedPlant(own, 0.01), SimulatedPlant(robot, 0.01, friction=0.5)]
+    for plant in plants:
+        plant.advance(np.array([3.0, 0.0]), 0.5)
+    assert plants[0].wiring.commands == ("up", "down")
+    assert plants[0].truth() == pytest.approx(plants[1].truth(), abs=1e-12)
+
+
 def test_noise_has_its_size_and_its_seed():
     """The same seed gives the same noise; its standard deviation is what was asked for."""
     one, two = (SimulatedPlant(arm(), 0.01, noise={"tip": 1e-4}, seed=5) for _ in range(2))
@@ -178,3 +188,11 @@ def test_bad_input_is_named(options, message):
     """A plant that could not run is not made."""
     with pytest.raises(InputError, match=message):
         SimulatedPlant(arm(), **{"step": 0.01, **options})
+
+
+def test_a_frame_cannot_be_commanded_by_its_displacement():
+    """Its target is a quaternion, which is no row of commands."""
+    robot = arm()
+    robot.impose("hand", Frame([(0.1, 0.0, 0.0), (0.1, 0.016, 0.0), (0.1, 0.0, 0.016)]), effort=np.zeros(6))
+    with pytest.raises(InputError, match="'hand' is a Frame"):
+        SimulatedPlant(robot, 0.01, kind="displacement", commands=["hand"])

@@ -83,9 +83,11 @@ def guard_command(wanted, low, high, rate, ramp_rate, safe, now, model_age, opti
             speed = ramp_rate[i]
         most = speed * elapsed
         change = goal - command[i]
-        if abs(change) > most:
-            if following:
-                flags |= RATE_LIMITED
-            change = most if change > 0.0 else -most
-        command[i] = min(max(command[i] + change, low[i]), high[i])
+        if abs(change) <= most:
+            command[i] = goal
+            continue
+        if following:
+            flags |= RATE_LIMITED
+        moved = command[i] + (most if change > 0.0 else -most)
+        command[i] = min(max(moved, low[i]), high[i])
     return flags

@@ -127,10 +127,21 @@ class Guard:
         names = robot.named(Role.ACTUATOR)
         if not names:
             raise InputError("the robot has no actuators", remedy="add one with robot.actuate(...)")
-        limits = [robot.limits[name] for name in names]
-        bounds = np.concatenate([getattr(own, kind) for own in limits])
-        rates = np.concatenate([getattr(own, f"{kind}_rate") for own in limits]) if rate is None else rate
-        low, high = bounds.T
+        for name in names:
+            own = robot.limits[name]
+            if not np.isfinite(getattr(own, kind)).all():
+                raise InputError(
+                    f"actuator {name!r} has no limits of its {kind}", remedy=f"give robot.actuate {kind}=(low, high)"
+                )
+            if rate is None and not np.isfinite(getattr(own, f"{kind}_rate")).all():
+                raise InputError(
+                    f"actuator {name!r} has no {kind}_rate",
+                    remedy="give it to robot.actuate, or rate= [per second] here",
+                )
+        low, high = np.concatenate([getattr(robot.limits[name], kind) for name in names]).T
+        rates = (
+            np.concatenate([getattr(robot.limits[name], f"{kind}_rate") for name in names]) if rate is None else rate
+        )
         return cls(low, high, rates, np.clip(0.0, low, high) if safe is None else safe, hold=hold, ramp=ramp)
 
     def check(self, wanted: ArrayLike, now: float, model_age: float) -> int:

@@ -59,6 +59,13 @@ class SimulatedPlant:
             raise InputError(f"settling is {settling} s", remedy="give a time >= 0")
         if not (np.isfinite(friction) and friction >= 0):
             raise InputError(f"friction is {friction}", remedy="give a coefficient >= 0, such as 0.1")
+        for name in self._commanded:
+            port = robot.ports[name]
+            if kind == "displacement" and len(port.target_names) != port.given_rows:
+                raise InputError(
+                    f"{name!r} is a {type(port).__name__}, whose displacement is no row of commands",
+                    remedy="command it by efforts, or impose it on the robot",
+                )
         self.kind = kind
         self.robot, self._slices = _twin(robot, self._commanded, kind, friction)
         limits = _effort_limits(robot, self._commanded)

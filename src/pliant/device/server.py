@@ -22,6 +22,9 @@ from pliant.device.wiring import Wiring
 from pliant.errors import InputError, PliantError
 from pliant.exchange import Mailbox
 
+MOST_STEPS = 5
+"""Steps that a plant makes up for in one turn: more, and it would be deaf for too long."""
+
 REPORT = np.dtype(
     [
         ("plant_time", "f8"),
@@ -94,10 +97,10 @@ class PlantServer:
             self._zero = now
         self._take(now)
         steps = (now - self._zero - self.plant.time) / self.plant.motion.h
-        if steps > 20:
+        if steps > MOST_STEPS + 1:
             # what cannot be made up for is dropped: the plant's time stands still instead of running after
             self.slow += 1
-            self._zero += (steps - 1) * self.plant.motion.h
+            self._zero += (steps - MOST_STEPS) * self.plant.motion.h
         self.plant.advance(self._resting if self._stopped else self._command, now - self._zero)
         if now >= self._due:
             self._due = now + self.interval if now - self._due > self.interval else self._due + self.interval
