@@ -104,9 +104,10 @@ def test_what_is_not_a_number_or_far_away_is_no_danger(controller):
     assert np.abs(np.diff(held, axis=0)).max() == 0.0
 
 
-@pytest.mark.parametrize(("standby", "within"), [(False, 5.0), (True, 1.0)])
-def test_a_killed_model_process_is_replaced(standby, within):
-    """kill -9 at full rate: the loop goes on, the command goes to the safe one, and fresh models come again."""
+@pytest.mark.parametrize(("standby", "within"), [(False, 10.0), (True, 1.0)])
+def test_a_killed_model_process_is_replaced(standby, within, capsys):
+    """kill -9 at full rate: the loop goes on, the command goes to the safe one, and models come again: with a spare within
+    a second, else after what a start takes (5 s on an idle machine; twice that is allowed here, where others compute)."""
     with TwoRates(arm, rate=RATE, kind="displacement", standby=standby, restarts=1) as controller:
         judge, seen = Judge(controller), {}
         if standby:
@@ -120,6 +121,8 @@ def test_a_killed_model_process_is_replaced(standby, within):
                 seen["back"] = time.monotonic()
 
         run = controller.run(2.0 + within, Still(near(0, 0.004, 0.004)), judge, watch=watch)
+        with capsys.disabled():
+            print(f"\n  model back {seen['back'] - seen['killed']:.2f} s after kill -9 (spare: {standby})")
         assert seen["back"] - seen["killed"] < within
         assert judge.audit.verdict.clean
         assert run.timing.count > 0.8 * (2.0 + within) * RATE
