@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from urllib.parse import urlsplit
 
@@ -63,6 +67,32 @@ def test_a_robot_without_actuators_has_sliders_for_its_loads(chromium):
         visitor.until(lambda: "CONVERGED" in text_of(visitor), "the status is told")
         assert visitor.complaints == []
         visitor.tab.close()
+
+
+@pytest.mark.parametrize(("name", "path"), [("finger", "close"), ("pneunet", "bend"), ("trunk", "swing")])
+def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
+    """`pliant run ROBOT --trajectory PATH` opens a page where the robot moves along the path within 0.2 mm, all of it in the
+    picture at first, and nobody complains."""
+    command = [sys.executable, "-m", "pliant.cli", "run", name, "--trajectory", path, "--no-open", "--port", "8780"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert address, line + process.stderr.read()
+        visitor = Visitor(chromium, None, address.group())
+        visitor.tab.locator(f"input[value='{path}']").first.wait_for()
+        shape = visitor.robot_pixels()
+        high, wide = (np.flatnonzero(shape.any(axis=axis)) for axis in (1, 0))
+        assert 0 < high[0] < high[-1] < shape.shape[0] - 1
+        assert 0 < wide[0] < wide[-1] < shape.shape[1] - 1
+        visitor.until(lambda: (visitor.robot_pixels() ^ shape).sum() > 1000, "it moves")
+        visitor.until(lambda: "SOLVED" in text_of(visitor) and visitor.error() < 0.2, "it is on its path")
+        assert visitor.complaints == []
+        visitor.tab.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        complaints = process.communicate(timeout=60)[1]
+    assert process.returncode == 0, complaints
 
 
 @pytest.fixture(scope="module")

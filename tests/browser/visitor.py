@@ -54,15 +54,18 @@ def missing(what: str) -> None:
 class Visitor:
     """A browser tab at a page of pliant, as a person uses it."""
 
-    def __init__(self, context, page) -> None:
+    def __init__(self, context, page, address=None) -> None:
+        """page: in this process, or None where it is served by another one at `address`."""
         self.page, self.tab = page, context.new_page()
         self.requests, self.complaints = [], []
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("websocket", lambda socket: self.requests.append(socket.url))
         self.tab.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
         self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.tab.goto(page.address)
-        self.until(lambda: page.server.get_clients() and self.canvas() is not None, "the page connects")
+        self.tab.goto(address or page.address)
+        self.until(
+            lambda: (page is None or page.server.get_clients()) and self.canvas() is not None, "the page connects"
+        )
         self.until(lambda: self.robot_pixels().sum() > 2000, "the robot is drawn")
 
     @property
@@ -119,6 +122,10 @@ class Visitor:
             mouse.move(x + share * (u - x), y + share * (v - y))
             self.tab.wait_for_timeout(30)
         mouse.up()
+
+    def error(self) -> float:
+        """What the page says that the first effector is away from its target [mm]."""
+        return float(self.tab.locator(".pliant-error").first.inner_text())
 
     def press(self, name) -> None:
         """Press a button."""

@@ -9,10 +9,9 @@ import pytest
 
 from pliant.control.trajectory import Circle
 from pliant.errors import InputError
-from pliant.gallery import cantilever, diamond
+from pliant.gallery import cantilever, diamond, pneunet, trunk
 from pliant.view import Page
-from pliant.view.page.grips import position_rows
-from pliant.view.page.scene import _turn_to, up_direction
+from pliant.view.page.scene import ASPECT, VIEW, _turn_to, fitting_camera, hangs, up_direction
 
 
 def test_a_page_opens_twice_on_different_ports_and_closes():
@@ -59,11 +58,24 @@ def test_the_floor_is_below(gravity):
     assert turned == pytest.approx(up, abs=1e-6)
 
 
-def test_points_have_grips_and_other_effectors_sliders():
-    """Three rows x, y, z of a position are one grip; a single coordinate, or a length, is none."""
-    from pliant.port import Cable, Point
+@pytest.mark.parametrize("up", [(0.0, 0.0, 1.0), (0.0, 1.0, 0.0)])
+def test_the_camera_holds_everything(up, rng):
+    """All points are in the picture, with a little room, and at two of its edges they come close to it."""
+    points = rng.normal(size=(200, 3)) * [0.3, 0.1, 0.6] + [1.0, 2.0, 3.0]
+    away = np.array([0.5, -0.8, 0.3])
+    position, look_at = fitting_camera(points, away, np.array(up))
+    assert np.cross(position - look_at, away) == pytest.approx([0, 0, 0], abs=1e-9)
+    a = away / np.linalg.norm(away)
+    r = np.cross(up, a) / np.linalg.norm(np.cross(up, a))
+    depth = (position - points) @ a
+    tall = np.tan(np.deg2rad(VIEW) / 2)
+    shares = [(points - position) @ d / depth / s for d, s in ((r, ASPECT * tall), (np.cross(a, r), tall))]
+    assert depth.min() > 0
+    assert np.abs(shares).max() < 1.0
+    assert np.abs(shares).max() > 0.9
 
-    assert position_rows(Point(near=(0, 0, 0))) == [slice(0, 3)]
-    assert position_rows(Point(near=[(0, 0, 0), (1, 0, 0)])) == [slice(0, 3), slice(3, 6)]
-    assert position_rows(Point(near=(0, 0, 0), axes="xz")) == []
-    assert position_rows(Cable([(0, 0, 0), (1, 0, 0)])) == []
+
+def test_what_hangs_hangs_from_a_ceiling():
+    """Trunk and pneumatic finger hang; the diamond stands, and the beam is held at its side."""
+    z = np.array([0.0, 0.0, 1.0])
+    assert [hangs(robot.build(), z) for robot in (trunk, pneunet, diamond, cantilever)] == [True, True, False, False]

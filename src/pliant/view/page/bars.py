@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from pliant.robot import Robot
 from pliant.robot.roles import Role
 from pliant.view.page.palette import BRAND, TARGET, hexadecimal, readable
+from pliant.view.page.rows import displacement_units, effort_units, row_label
 from pliant.view.page.snapshot import Snapshot
 
-LIMIT = "#d63031"
+LIMIT = "#b06a00"
 STYLE = f"""<style>
 .pliant-bars {{ padding: 0 0.9em 0.6em; font-size: 0.8em; line-height: 1.35 }}
 .pliant-bars h6 {{ margin: 0.5em 0 0; font-size: 1em; font-weight: 600 }}
@@ -26,29 +27,45 @@ STYLE = f"""<style>
 .pliant-bar .displacement {{ background: {hexadecimal(TARGET)} }}
 .pliant-bar .zero {{ width: 1px; background: rgba(60, 70, 80, 0.55) }}
 .pliant-bar > span {{ width: 5.6em; text-align: right; font-variant-numeric: tabular-nums }}
+.pliant-bars.many .pliant-row {{ display: flex; align-items: center; gap: 0.6em; margin-bottom: 0.25em }}
+.pliant-bars.many h6 {{ margin: 0; width: 3.6em; overflow: hidden; text-overflow: ellipsis }}
+.pliant-bars.many .pliant-bar {{ flex: 1; gap: 0.3em }}
+.pliant-bars.many .pliant-bar > label {{ display: none }}
+.pliant-bars.many .pliant-row > label {{ flex: 1; opacity: 0.65 }}
+.pliant-bars.many .pliant-bar > span {{ width: 4.8em }}
 .pliant-bar.active .effort, .pliant-bar.active .displacement {{ background: {LIMIT} }}
 .pliant-bar.active > span {{ color: {LIMIT}; font-weight: 600 }}
 </style>"""
 
 
+MANY = 4
+"""More rows than this have both their bars on one line."""
+HEADER = '<div class="pliant-row"><h6></h6><label>effort</label><label>displacement</label></div>'
+
+
 def actuator_bars(robot: Robot, snapshot: Snapshot) -> str:
-    """Per actuator and row: its effort and its displacement between their limits; limits that hold it back are marked."""
-    parts = "".join(part for name in robot.named(Role.ACTUATOR) for part in _bars_of(robot, snapshot, name))
-    return f'{STYLE}<div class="pliant-bars">{parts}</div>'
+    """Per row of an actuator or a driven port: its effort and its displacement between their limits; limits that are met are
+    marked."""
+    names = robot.named(Role.ACTUATOR) + robot.named(Role.DRIVEN)
+    many = sum(robot.ports[name].given_rows for name in names) > MANY
+    parts = HEADER if many else ""
+    parts += "".join(part for name in names for part in _bars_of(robot, snapshot, name))
+    return f'{STYLE}<div class="pliant-bars{" many" if many else ""}">{parts}</div>'
 
 
 def _bars_of(robot: Robot, snapshot: Snapshot, name: str) -> Iterator[str]:
     port, limits, active = robot.ports[name], robot.limits[name], snapshot.outcome.active
     efforts = snapshot.state.efforts[robot.system.slices[name]]
     displacements = robot.displacement(snapshot.state, name)
-    for row, suffix in enumerate(port.row_names):
-        label = f"{name}.{suffix}" if suffix else name
-        yield f"<h6>{escape(label)}</h6>"
+    for row in range(port.given_rows):
+        label = row_label(port, name, row)
+        yield f'<div class="pliant-row"><h6>{escape(label)}</h6>'
         for kind, value, limit, unit in (
-            ("effort", efforts[row], limits.effort[row], port.effort_unit),
-            ("displacement", displacements[row], limits.displacement[row], port.displacement_unit),
+            ("effort", efforts[row], limits.effort[row], effort_units(port)[row]),
+            ("displacement", displacements[row], limits.displacement[row], displacement_units(port)[row]),
         ):
             yield _bar(kind, float(value), limit, unit, f"{label} {kind}" in active)
+        yield "</div>"
 
 
 def _bar(kind: str, value: float, limits: NDArray[np.float64], unit: str, active: bool) -> str:
@@ -60,11 +77,11 @@ def _bar(kind: str, value: float, limits: NDArray[np.float64], unit: str, active
         low, high = value - 1.0, np.inf
     zero, here = (float(np.clip((v - low) / max(high - low, 1e-30), 0.0, 1.0)) for v in (0.0, value))
     place = f"left:{100 * min(zero, here):.2f}%;width:{max(100 * abs(here - zero), 0.8 if bounded else 0.0):.2f}%"
-    hint = f"{factor * low:.3g} … {factor * high:.3g} {name}" if bounded else "no limit"
+    hint = f"{kind}: {factor * low:.3g} … {factor * high:.3g} {name}" if bounded else f"{kind}: no limit"
     shown = round(factor * value, 2) + 0.0  # no minus before a zero
     text = f"{shown:.2f} {name}" if abs(shown) < 100 else f"{shown:.0f} {name}"
     return (
-        f'<div class="pliant-bar{" active" if active else ""}" title="{hint}{"; holds the robot back" if active else ""}">'
+        f'<div class="pliant-bar{" active" if active else ""}" title="{hint}{"; it is at its limit" if active else ""}">'
         f"<label>{'effort' if kind == 'effort' else 'displ.'}</label>"
         f'<div><div class="{kind}" style="{place}"></div><div class="zero" style="left:{100 * zero:.2f}%"></div></div>'
         f"<span>{text}{' ▮' if active else ''}</span></div>"

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InputError
-from pliant.port import Cable, Cavity
+from pliant.port import Cable, Cavity, Stiffness
 from pliant.robot.roles import Role
 from pliant.view.page.palette import rounded
+from pliant.view.page.poses import row_value
+from pliant.view.page.rows import displacement_units, row_label
 from pliant.view.page.session import Session
 
 Array = NDArray[np.float64]
@@ -21,10 +23,12 @@ REACH = 0.25
 
 
 def load_ranges(session: Session, given: Mapping[str, Range] | None = None) -> dict[str, Range]:
-    """Low and high effort of every load: as given, within the limits of an actuator, or by the robot's compliance.
+    """Low and high effort of every row of a load, by its label: as given, within the limits of an actuator, or by the robot's
+    compliance.
 
-    Without either, the effort moves the port by about a quarter of the robot's size, or of its volume: |W| is known where
-    the robot hangs. Cables and cavities are not pushed.
+    given: by the name of a load, for all its rows. Without either, the effort moves the row by about a quarter of the robot's
+    size, or of its volume: |W| is known where the robot hangs. Cables and cavities are not pushed, and a modulus does not
+    grow more than tenfold.
     """
     unknown = sorted(set(given or {}) - set(session.loads))
     if unknown:
@@ -36,24 +40,39 @@ def load_ranges(session: Session, given: Mapping[str, Range] | None = None) -> d
     robot, model = session.robot, session.robot.linearize(session.hanging)
     out = {}
     for name in session.loads:
-        port, rows = robot.ports[name], model.slices[name]
-        compliance = float(np.abs(np.diag(model.W)[rows]).max())
-        wide = {"m": session.size, "m^3": _volume(session), "rad": 2.0}.get(port.displacement_unit, session.size)
-        high = rounded(max(REACH * wide / max(compliance, 1e-30), 2 * float(np.abs(model.efforts[rows]).max())))
-        low = 0.0 if isinstance(port, Cable | Cavity) else -high
-        if robot.roles[name] is Role.ACTUATOR:
-            limits = robot.limits[name].effort
-            low = float(limits[:, 0].max()) if np.isfinite(limits[:, 0]).all() else low
-            high = float(limits[:, 1].min()) if np.isfinite(limits[:, 1]).all() else high
-        out[name] = _checked(name, (given or {}).get(name, (low, high)))
+        port = robot.ports[name]
+        units = displacement_units(port)
+        for row in range(port.given_rows):
+            place = model.slices[name].start + row
+            compliance, now = float(abs(model.W[place, place])), float(abs(model.efforts[place]))
+            wide = {"m": session.size, "m^3": _volume(session), "rad": 2.0}.get(units[row], session.size)
+            high = rounded(max(REACH * wide / max(compliance, 1e-30), 2 * now))
+            low = 0.0 if isinstance(port, Cable | Cavity) else -high
+            if isinstance(port, Stiffness):
+                modulus = robot.attachment(name).rest_port.modulus  # type: ignore[attr-defined]
+                low, high = -0.9 * modulus, max(9 * modulus, 2 * now)
+            if robot.roles[name] is Role.ACTUATOR:
+                least, most = robot.limits[name].effort[row]
+                low, high = float(least) if np.isfinite(least) else low, float(most) if np.isfinite(most) else high
+            out[row_label(port, name, row)] = _checked(name, (given or {}).get(name, (low, high)))
     return out
 
 
 def target_range(session: Session, name: str, row: int) -> Range:
     """Low and high target for a row of an effector that has no place in space: a length, a volume, an angle."""
-    home = float(session.snapshot.wish.targets[name][row])
-    unit = session.robot.ports[name].displacement_unit
+    return _around(session, name, row, session.snapshot.wish.targets[name])
+
+
+def drive_range(session: Session, name: str, row: int) -> Range:
+    """Low and high displacement for a row of a driven port: around the one that it has at first."""
+    return _around(session, name, row, session.snapshot.wish.displacements[name])
+
+
+def _around(session: Session, name: str, row: int, target: Array) -> Range:
+    port = session.robot.ports[name]
+    home, unit = row_value(port, target, row), displacement_units(port)[row]
     wide = {"m": 0.1 * session.size, "m^3": 0.1 * _volume(session), "rad": 0.5}.get(unit, max(abs(home), 1.0))
+    wide = rounded(max(wide, abs(home) if unit != "m" or abs(home) < session.size else 0.0))
     return home - wide, home + wide
 
 

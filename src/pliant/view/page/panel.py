@@ -10,10 +10,12 @@ import numpy as np
 from pliant.port import Cable, Cavity
 from pliant.robot.roles import Role
 from pliant.view.page.bars import actuator_bars
-from pliant.view.page.grips import position_rows
-from pliant.view.page.loads import Range, load_ranges, target_range
+from pliant.view.page.grips import grasps_of
+from pliant.view.page.loads import Range, drive_range, load_ranges, target_range
 from pliant.view.page.palette import readable
 from pliant.view.page.plots import Plots
+from pliant.view.page.poses import row_value, with_row_value
+from pliant.view.page.rows import displacement_units, effort_units, row_label
 from pliant.view.page.scene import Look, Scene
 from pliant.view.page.session import Session
 from pliant.view.page.snapshot import Snapshot
@@ -39,10 +41,10 @@ class Panel:
         beside = gui.add_panel()
         beside.dock_left()
         with beside.add_tab("Controller" if session.follows else "Solver"):
-            if session.robot.named(Role.ACTUATOR):
+            if session.robot.named(Role.ACTUATOR) or session.robot.named(Role.DRIVEN):
                 with gui.add_folder("Actuators"):
                     self._bars = gui.add_html("")
-            self._plots = Plots(gui, session.robot, session.effectors)
+            self._plots = Plots(gui, session.measures)
         with gui.add_folder("Mesh"):
             self._mesh = gui.add_html(note("computing how much softer ten-node tets are ..."))
 
@@ -53,8 +55,11 @@ class Panel:
             run.on_click(lambda event: self._press(event.target.value))
             self._choice: Any = None
             self._path: str | None = None
-            if session.effectors:
-                gui.add_html(note("Drag the arrows at the orange target, or choose a path."))
+            if self._scene.grips:
+                how = "arrows and rings" if any(any(grip.grasp.turns) for grip in self._scene.grips) else "arrows"
+                gui.add_html(
+                    note(f"Drag the {how} at the orange target{', or choose a path' if session.paths else ''}.")
+                )
             if session.paths:
                 self._choice = gui.add_dropdown("Target", (BY_HAND, *session.paths), initial_value=BY_HAND)
                 self._choice.on_update(self._choose)
@@ -68,9 +73,7 @@ class Panel:
         """The session as at first, and the sliders with it."""
         self._session.reset()
         for (kind, name, row), slider in self._sliders.items():
-            port = self._session.robot.ports[name]
-            unit = port.effort_unit if kind == "load" else port.displacement_unit
-            value = readable(unit)[0] * self._value(kind, name, row, self._session.snapshot)
+            value = readable(self._unit(kind, name, row))[0] * self._value(kind, name, row)
             slider.value = float(np.clip(value, slider.min, slider.max))
 
     def _choose(self, event: Any) -> None:
@@ -79,49 +82,62 @@ class Panel:
         self._session.follow(None if event.target.value == BY_HAND else event.target.value)
 
     def _add_sliders(self, ranges: Mapping[str, Range]) -> None:
-        """Sliders for given efforts, and for targets that have no place in space."""
-        session = self._session
-        rows = [
-            (name, row)
-            for name in session.effectors
-            for row in range(len(session.robot.ports[name].row_names))
-            if not any(place.start <= row < place.stop for place in position_rows(session.robot.ports[name]))
-        ]
-        if rows:
-            with self._gui.add_folder("Targets"):
-                for name, row in rows:
-                    unit = session.robot.ports[name].displacement_unit
-                    self._add_slider("target", name, row, target_range(session, name, row), unit)
-        if ranges:
-            with self._gui.add_folder("Loads" if session.follows else "Efforts"):
-                for name, pair in ranges.items():
-                    port = session.robot.ports[name]
-                    for row in range(len(port.row_names)):
-                        self._add_slider("load", name, row, pair, port.effort_unit)
+        """Sliders for given efforts and displacements, and for targets that have no place in space."""
+        session, robot = self._session, self._session.robot
+        sliding = [name for name in session.effectors if not grasps_of(robot.ports[name], name, robot.weights[name])]
+        for title, kind, names in (
+            ("Targets", "target", sliding),
+            ("Displacements", "drive", robot.named(Role.DRIVEN)),
+            ("Loads" if session.follows else "Efforts", "load", session.loads),
+        ):
+            if not names:
+                continue
+            with self._gui.add_folder(title):
+                for name in names:
+                    port = robot.ports[name]
+                    for row in range(port.given_rows):
+                        if kind == "load":
+                            pair = ranges[row_label(port, name, row)]
+                        else:
+                            pair = (target_range if kind == "target" else drive_range)(session, name, row)
+                        self._add_slider(kind, name, row, pair)
 
-    def _add_slider(self, kind: str, name: str, row: int, pair: Range, unit: str) -> None:
-        session, (factor, readable_unit) = self._session, readable(unit)
+    def _add_slider(self, kind: str, name: str, row: int, pair: Range) -> None:
+        session, port = self._session, self._session.robot.ports[name]
+        factor, unit = readable(self._unit(kind, name, row))
         low, high = factor * pair[0], factor * pair[1]
-        suffix = session.robot.ports[name].row_names[row]
         slider = self._gui.add_slider(
-            f"{name}{'.' + suffix if suffix else ''} [{readable_unit}]", low, high, (high - low) / 200,
-            float(np.clip(factor * self._value(kind, name, row, session.snapshot), low, high)),
+            f"{row_label(port, name, row)} [{unit}]", low, high, (high - low) / 200,
+            float(np.clip(factor * self._value(kind, name, row), low, high)),
         )  # fmt: skip
         self._sliders[kind, name, row] = slider
 
         def moved(event: Any) -> None:
             if event.client_id is None:
                 return
-            wish = session.snapshot.wish
-            values = np.array((wish.efforts if kind == "load" else wish.targets)[name])
-            values[row] = event.target.value / factor
-            (session.load if kind == "load" else session.aim)(name, values)
+            wish, value = session.snapshot.wish, event.target.value / factor
+            if kind == "load":
+                efforts = wish.efforts[name].copy()
+                efforts[row] = value
+                session.load(name, efforts)
+            elif kind == "drive":
+                session.drive(name, with_row_value(port, wish.displacements[name], row, value))
+            else:
+                session.aim(name, with_row_value(port, wish.targets[name], row, value))
 
         slider.on_update(moved)
 
-    @staticmethod
-    def _value(kind: str, name: str, row: int, snapshot: Snapshot) -> float:
-        return float((snapshot.wish.efforts if kind == "load" else snapshot.wish.targets)[name][row])
+    def _unit(self, kind: str, name: str, row: int) -> str:
+        """The SI unit of what a slider gives."""
+        port = self._session.robot.ports[name]
+        return (effort_units if kind == "load" else displacement_units)(port)[row]
+
+    def _value(self, kind: str, name: str, row: int) -> float:
+        """What is asked now, in SI units."""
+        port, wish = self._session.robot.ports[name], self._session.snapshot.wish
+        if kind == "load":
+            return float(wish.efforts[name][row])
+        return row_value(port, (wish.displacements if kind == "drive" else wish.targets)[name], row)
 
     def _add_view(self) -> None:
         gui, scene, ports = self._gui, self._scene, self._session.robot.ports.values()
@@ -148,8 +164,9 @@ class Panel:
             self._path = snapshot.path
             self._choice.value = snapshot.path or BY_HAND
         self._status.content = status_text(
-            robot, snapshot, rate=session.measured_rate(), wanted=session.rate, spent=session.record.usual_time()
-        )
+            session.measures, snapshot, size=session.size, rate=session.measured_rate(), wanted=session.rate,
+            spent=session.record.usual_time(),
+        )  # fmt: skip
         if self._bars is not None:
             self._bars.content = actuator_bars(robot, snapshot)
         self._plots.draw(session.record)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.robot import Robot
 from pliant.view.page.palette import STAGES as COLOURS
 from pliant.view.page.palette import readable
+from pliant.view.page.rows import Measure
 from pliant.view.page.snapshot import STAGES, Record
 
 Array = NDArray[np.float64]
@@ -23,13 +24,13 @@ LEAST, MOST = 1e-3, 1e5
 class Plots:
     """Two charts, drawn from a session's record."""
 
-    def __init__(self, gui: Any, robot: Robot, effectors: tuple[str, ...]) -> None:
-        self._effectors = effectors
-        units = [robot.ports[name].displacement_unit for name in effectors]
+    def __init__(self, gui: Any, measures: Sequence[Measure]) -> None:
+        self._labels = tuple(measure.label for measure in measures)
+        units = [measure.unit for measure in measures]
         self._scales = [FINE.get(unit) or readable(unit) for unit in units]
         self._errors: Any = None
-        if effectors:
-            labels = [f"{name} [{unit}]" for name, (_, unit) in zip(effectors, self._scales, strict=True)]
+        if measures:
+            labels = [f"{name} [{unit}]" for name, (_, unit) in zip(self._labels, self._scales, strict=True)]
             title = f"tracking error [{self._scales[0][1]}]" if len(set(units)) == 1 else "tracking error"
             self._errors = _chart(gui, title, labels, 140, {"distr": 3, "range": (LEAST, MOST)})
         self._stages = _chart(gui, "time per stage, median of 15 [ms]", list(STAGES), 190, {})
@@ -37,7 +38,7 @@ class Plots:
     def draw(self, record: Record) -> None:
         """Show the record as it is now."""
         if self._errors is not None:
-            clock, *errors = record.errors(self._effectors)
+            clock, *errors = record.errors(self._labels)
             if len(clock) > 1:
                 scaled = (np.clip(f * error, LEAST, MOST) for (f, _), error in zip(self._scales, errors, strict=True))
                 self._errors.data = (clock, *scaled)
@@ -57,7 +58,7 @@ def _chart(gui: Any, title: str, labels: list[str], height: int, scale: dict[str
     series: list[dict[str, Any]] = [{"label": "time [s]"}]
     for k, label in enumerate(labels):
         series.append({"label": label, "stroke": COLOURS[k % len(COLOURS)], "width": 1.5})
-    upright = {"size": 52, "ticks": {"show": False}, "grid": {"show": not scale}}
+    upright = {"size": 60, "ticks": {"show": False}, "grid": {"show": not scale}}
     return gui.add_uplot(
         (np.array([0.0, 1.0]), *(np.full(2, LEAST) for _ in labels)),
         tuple(series),

@@ -29,6 +29,10 @@ class DrawnPort(ABC):
         self._size = size
         self._handle = self._added(scene, f"/robot/ports/{name}", self._attachment.port.points)
 
+    def reach(self, state: State) -> Array:
+        """Points [k, 3] that a picture of it should hold."""
+        return self._attachment.positions(state.x)
+
     def draw(self, state: State) -> None:
         """Show it at this state."""
         effort = float(state.efforts[self._rows][0])
@@ -47,6 +51,9 @@ class DrawnPort(ABC):
 
 class DrawnCable(DrawnPort):
     """A line from the pull point through the points; thicker and redder under tension."""
+
+    def reach(self, state: State) -> Array:
+        return np.asarray(self._way(super().reach(state)).reshape(-1, 3), float)
 
     def _added(self, scene: Any, name: str, p: Array) -> Any:
         return scene.add_line_segments(name, self._way(p), colors=SLACK, thickness=0.008 * self._size)
@@ -68,7 +75,10 @@ class DrawnCavity(DrawnPort):
     def _added(self, scene: Any, name: str, p: Array) -> Any:
         faces = np.asarray(self._attachment.port.triangles)  # type: ignore[attr-defined]
         self._faces = np.asarray(faces, np.int64)
-        return scene.add_mesh_simple(name, self._inside(p), faces, color=CAVITY, side="double")
+        return scene.add_mesh_simple(
+            name, self._inside(p), faces, color=CAVITY, side="double", flat_shading=True,
+            cast_shadow=False, receive_shadow=False,
+        )  # fmt: skip
 
     def _show(self, p: Array, effort: float, share: float) -> None:
         self._handle.vertices = self._inside(p)

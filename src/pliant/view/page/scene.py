@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control.trajectory import Trajectory
+from pliant.robot import Robot
 from pliant.view.page.grips import grips_of
 from pliant.view.page.palette import BODY, GHOST, TARGET, rounded
 from pliant.view.page.ports import drawn_ports
@@ -20,8 +22,8 @@ from pliant.view.page.stress import StressSkin
 Array = NDArray[np.float64]
 
 
-VIEW, ASPECT = 36.0, 0.75
-"""Angle of view from bottom to top [degrees], and width over height of a narrow window: the robot fits into it."""
+VIEW, ASPECT, FILLED = 36.0, 0.75, 0.92
+"""Angle of view from bottom to top [degrees], width over height of a narrow window, and the share of it to fill."""
 
 
 @dataclass(frozen=True)
@@ -67,41 +69,43 @@ class Scene:
         self._place_camera(rest, x)
 
     def _lay_floor(self, rest: Array, x: Array) -> float:
-        """A grid that a robot stands on, or well below one that hangs; returns the size of its cells [m]."""
+        """A grid that a robot stands on, that it hangs from, or well below one that sags; returns the size of its cells [m]."""
         low, high = np.minimum(rest.min(axis=0), x.min(axis=0)), np.maximum(rest.max(axis=0), x.max(axis=0))
         up, size = up_direction(self._session.robot.gravity), self._session.size
         cell = rounded(size / 20)
         foot = int((x @ up).argmin())
         stands = np.linalg.norm(x[foot] - rest[foot]) < 1e-6 * size
-        lowest = float(min((rest @ up).min(), (x @ up).min())) - (0.004 if stands else 0.3) * size
+        height = float(min((rest @ up).min(), (x @ up).min())) - (0.004 if stands else 0.3) * size
+        ceiling = hangs(self._session.robot, up)
+        if ceiling:
+            height = float((rest @ up).max()) + 0.004 * size
         middle = (low + high) / 2
         self._server.scene.set_up_direction(tuple(up))
         self._server.scene.add_grid(
             "/floor", 5 * size, 5 * size, plane="xy", cell_size=cell, section_size=5 * cell, cell_color=(222, 226, 230),
-            section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0, shadow_opacity=0.2,
+            section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0, shadow_opacity=0.0 if ceiling else 0.2,
             fade_distance=4 * size, fade_from="origin", wxyz=_turn_to(up),
-            position=middle + (lowest - middle @ up) * up,
+            position=middle + (height - middle @ up) * up,
         )  # fmt: skip
         return cell
 
     def _place_camera(self, rest: Array, x: Array) -> None:
-        """Look at the robot from a little above, so far away that it fills the view."""
-        low, high = np.minimum(rest.min(axis=0), x.min(axis=0)), np.maximum(rest.max(axis=0), x.max(axis=0))
-        up, middle = up_direction(self._session.robot.gravity), (low + high) / 2
+        """Look at the robot so that it fills the view, with its ports, its targets and their paths; from above, or from
+        below the ceiling that it hangs from."""
+        up, session = up_direction(self._session.robot.gravity), self._session
         side = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
-        away = -0.85 * side + 0.45 * np.cross(side, up) + 0.38 * up
-        away /= np.linalg.norm(away)
-        across = np.cross(up, away) / np.linalg.norm(np.cross(up, away))
-        corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T - middle
-        slope = np.tan(np.deg2rad(VIEW) / 2)
-        wide = np.abs(corners @ across) / (slope * ASPECT)
-        tall = np.abs(corners @ np.cross(away, across)) / slope
-        distance = 0.98 * float((np.maximum(wide, tall) + corners @ away).max())
+        height = -0.12 if hangs(session.robot, up) else 0.38
+        away = -0.85 * side + 0.45 * np.cross(side, up) + height * up
+        shown = [rest, x, *(port.reach(session.hanging) for port in self._ports)]
+        shown += [path.astype(float).reshape(-1, 3) for paths in session.paths.values() for path in _drawable(paths)]
+        handle = 0.2 * session.size * np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
+        shown += [np.array(grip.gizmo.position) + handle for grip in self.grips]
+        position, look_at = fitting_camera(np.concatenate(shown), away, up)
+        distance = float(np.linalg.norm(position - look_at))
         camera = self._server.initial_camera
         camera.fov = np.deg2rad(VIEW)
         camera.near, camera.far = 0.01 * distance, 30 * distance
-        camera.look_at = middle
-        camera.position = middle + distance * away
+        camera.look_at, camera.position = look_at, position
 
     def draw(self, snapshot: Snapshot) -> bool:
         """Show a snapshot; whether the body was sent anew (not where it has not moved)."""
@@ -132,10 +136,11 @@ class Scene:
             self._path.remove()
             self._path = None
         if name is not None:
-            ways = np.concatenate([_sampled(path) for path in self._session.paths[name].values()])
-            self._path = self._server.scene.add_line_segments(
-                "/path", ways, colors=TARGET, thickness=0.005 * self._session.size
-            )
+            ways = _drawable(self._session.paths[name])
+            if ways:
+                self._path = self._server.scene.add_line_segments(
+                    "/path", np.concatenate(ways), colors=TARGET, thickness=0.005 * self._session.size
+                )
 
     def _apply_look(self) -> None:
         """Bring what is drawn in line with `look`."""
@@ -178,7 +183,38 @@ def _turn_to(up: Array) -> tuple[float, float, float, float]:
     return w, x, y, z
 
 
-def _sampled(path: Trajectory) -> NDArray[np.float32]:
-    """The path as straight pieces, [k, 2, 3]."""
-    points = np.array([path.position(time) for time in np.linspace(0, path.duration, 201)])
-    return np.stack([points[:-1], points[1:]], axis=1).astype(np.float32)
+def hangs(robot: Robot, up: Array) -> bool:
+    """Whether a robot is held in the upper quarter of its height and all the rest is below that."""
+    heights = np.concatenate([body.rest @ up for body in robot.bodies])
+    held = np.concatenate([body.rest[body.supports.fixed] @ up for body in robot.bodies])
+    return bool(len(held) and held.min() > 0.25 * heights.min() + 0.75 * heights.max())
+
+
+def fitting_camera(points: Array, away: Array, up: Array) -> tuple[Array, Array]:
+    """Position and place to look at [3] of the nearest camera in the direction `away` that has all points [k, 3] in view.
+
+    With a: towards the camera, r: to the right, u: upwards in the picture, and k the slope of the view's edge, a camera at c
+    sees p where |r . (p - c)| <= k a . (c - p), and the same with u: for both signs a bound on k a . c +- r . c.
+    """
+    a = away / np.linalg.norm(away)
+    r = np.cross(up, a) / np.linalg.norm(np.cross(up, a))
+    u, depth = np.cross(a, r), points @ a
+    slope = FILLED * np.tan(np.deg2rad(VIEW) / 2)
+    center, reach = np.zeros(3), -np.inf
+    for direction, k in ((r, ASPECT * slope), (u, slope)):
+        across = points @ direction
+        high, low = float((across + k * depth).max()), float((-across + k * depth).max())
+        center = center + 0.5 * (high - low) * direction
+        reach = max(reach, (high + low) / (2 * k))
+    middle = 0.5 * (float(depth.min()) + float(depth.max()))
+    return center + reach * a, center + middle * a
+
+
+def _drawable(paths: Mapping[str, Trajectory]) -> list[NDArray[np.float32]]:
+    """The paths in space as straight pieces, [k, 2, 3] each; what a trajectory of other numbers does has no picture."""
+    found = []
+    for path in paths.values():
+        points = np.array([path.position(time) for time in np.linspace(0, path.duration, 201)])
+        if points.shape[1] in (3, 7):
+            found.append(np.stack([points[:-1, :3], points[1:, :3]], axis=1).astype(np.float32))
+    return found

@@ -17,6 +17,8 @@ from pliant.errors import InputError
 from pliant.motion import Statics
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
+from pliant.view.page.poses import with_position
+from pliant.view.page.rows import measures_of
 from pliant.view.page.snapshot import Record, Snapshot
 from pliant.view.page.stepping import Following, Outcome, Wish, stepping_of
 
@@ -45,9 +47,12 @@ class Session:
         self._stepping = stepping_of(robot, self.size)
         self.loads = self._stepping.loads
         self._home = Wish(
-            {name: robot.displacement(self.hanging, name) for name in robot.named(Role.EFFECTOR)},
-            {name: self.hanging.efforts[robot.system.slices[name]] for name in self.loads},
+            {name: robot.reading(self.hanging, name) for name in robot.named(Role.EFFECTOR)},
+            {name: robot.effort(self.hanging, name)[: robot.ports[name].given_rows] for name in self.loads},
+            {name: robot.displacements[name].copy() for name in robot.named(Role.DRIVEN)},
         )
+        self.measures = [measure for name in self.effectors for measure in measures_of(robot, name)]
+        self._require_paths()
         self._turn = threading.RLock()  # held for a whole step: by who makes it, and by who must not have one meanwhile
         self._changed = threading.Condition()  # held for a moment: by who reads or changes what the session knows
         self._thread: threading.Thread | None = None
@@ -65,8 +70,19 @@ class Session:
                     remedy=f"choose one of: {', '.join(effectors) or 'none: this robot follows nothing'}",
                 )
 
+    def _require_paths(self) -> None:
+        """Paths must give what their effectors take."""
+        for path, trajectories in self.paths.items():
+            for name, trajectory in trajectories.items():
+                try:
+                    with_position(self.robot.ports[name], self._home.targets[name], trajectory.position(0.0))
+                except InputError as error:
+                    raise InputError(f"path {path!r} of {name!r}: {error.what}", remedy=error.remedy) from error
+
     def _begin(self) -> None:
         """Everything as at first."""
+        for name, displacement in self._home.displacements.items():
+            self.robot.set_displacement(name, displacement)
         self._stepping = stepping_of(self.robot, self.size)
         self._wish, self._path_time = self._home, 0.0
         self._path: str | None = None
@@ -126,10 +142,11 @@ class Session:
             self._thread.join(timeout=10.0)
 
     def aim(self, name: str, target: ArrayLike) -> None:
-        """Give an effector a target by hand, in its unit; leaves the path that it followed."""
-        value = np.array(target, dtype=float)
-        if name not in self._home.targets or value.shape != self._home.targets[name].shape:
-            raise InputError(f"target of {name!r} is {target}", remedy="name an effector and give a value per row")
+        """Give an effector a target by hand (a `Frame`: position and quaternion wxyz); leaves the path that it followed."""
+        if name not in self._home.targets:
+            names = ", ".join(self._home.targets) or "none"
+            raise InputError(f"there is no effector {name!r}", remedy=f"choose one of: {names}")
+        value = self.robot.ports[name].as_target(target)
         with self._changed:
             self._path = None
             self._wish = replace(self._wish, targets={**self._wish.targets, name: value})
@@ -137,12 +154,25 @@ class Session:
             self._changed.notify_all()
 
     def load(self, name: str, effort: ArrayLike) -> None:
-        """Give a load another effort, in its unit."""
+        """Give a load another effort [given rows], in its unit."""
         if name not in self.loads:
             raise InputError(f"{name!r} is no load here", remedy=f"choose one of: {', '.join(self.loads) or 'none'}")
         value = np.array(np.broadcast_to(np.asarray(effort, dtype=float), self._home.efforts[name].shape))
         with self._changed:
             self._wish = replace(self._wish, efforts={**self._wish.efforts, name: value})
+            self._publish()
+            self._changed.notify_all()
+
+    def drive(self, name: str, displacement: ArrayLike) -> None:
+        """Give a driven port another displacement, said as a target of it."""
+        if name not in self._home.displacements:
+            names = ", ".join(self._home.displacements) or "none"
+            raise InputError(f"{name!r} has no displacement to give here", remedy=f"choose one of: {names}")
+        value = self.robot.ports[name].as_target(displacement)
+        if not np.isfinite(value).all():
+            raise InputError(f"displacement of {name!r} is {displacement}", remedy="give finite numbers")
+        with self._changed:
+            self._wish = replace(self._wish, displacements={**self._wish.displacements, name: value})
             self._publish()
             self._changed.notify_all()
 
@@ -195,16 +225,14 @@ class Session:
             return
         targets = dict(self._wish.targets)
         for name, trajectory in self.paths[self._path].items():
-            targets[name] = trajectory.position(_folded(trajectory, self._path_time))
+            position = trajectory.position(_folded(trajectory, self._path_time))
+            targets[name] = with_position(self.robot.ports[name], targets[name], position)
         self._wish = replace(self._wish, targets=targets)
         self._path_time += self._speed * interval
 
     def _publish(self) -> Snapshot:
         state = self._outcome.state
-        errors = {
-            name: float(np.linalg.norm(self.robot.displacement(state, name) - self._wish.targets[name]))
-            for name in self.effectors
-        }
+        errors = {m.label: m.of(self.robot, state, self._wish.targets[m.effector]) for m in self.measures}
         self.snapshot = Snapshot(self._outcome, self._wish, errors, self._count, self._clock, self._running, self._path)
         return self.snapshot
 
@@ -219,8 +247,10 @@ class Session:
         """Whether there is anything to do: a robot in balance whose loads have not changed rests."""
         if self.follows or self._count == 0:
             return True
-        now = self._outcome.state.efforts
-        return any((now[self.robot.system.slices[name]] != value).any() for name, value in self._wish.efforts.items())
+        now, given = self._outcome.state, self.robot.displacements
+        return any(
+            (self.robot.effort(now, name)[: len(value)] != value).any() for name, value in self._wish.efforts.items()
+        ) or any((given[name] != value).any() for name, value in self._wish.displacements.items())
 
     def _run(self) -> None:
         due = time.perf_counter()

@@ -28,7 +28,7 @@ STAGES = {
 class Snapshot:
     """A moment of a session.
 
-    wish: what is asked of the robot; errors: distance of every effector from its target, in its unit; count: steps made;
+    wish: what is asked of the robot; errors: of every measure of the session, by its label, in its unit; count: steps made;
     clock: seconds of running time; path: the one that is followed, None by hand.
     """
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
-from pliant.robot import Robot
 from pliant.view.page.palette import readable
+from pliant.view.page.rows import Measure
 from pliant.view.page.snapshot import Snapshot
 
 GOOD, CARE, BAD, CALM = "#2b8a3e", "#b06a00", "#c92a2a", "#5c6770"
 
 
-def status_text(robot: Robot, snapshot: Snapshot, *, rate: float, wanted: float, spent: float) -> str:
+def status_text(
+    measures: Sequence[Measure], snapshot: Snapshot, *, size: float, rate: float, wanted: float, spent: float
+) -> str:
     """The status line: the last step with its remedy, steps per second, time per step, nodes, errors, limits reached.
 
-    rate, wanted: steps per second [Hz], as they are and at most; spent: seconds per step.
+    size: of the robot [m]; rate, wanted: steps per second [Hz], as they are and at most; spent: seconds per step.
     """
     outcome = snapshot.outcome
     paused = not snapshot.running and outcome.ok
@@ -27,14 +30,22 @@ def status_text(robot: Robot, snapshot: Snapshot, *, rate: float, wanted: float,
         f'<span style="opacity:0.75">{escape("no steps are made; press Start" if paused else outcome.remedy)}</span>',
         " · ".join(fact for fact in facts if fact),
     ]
-    for name, error in snapshot.errors.items():
-        factor, unit = readable(robot.ports[name].displacement_unit)
-        lines.append(f'{escape(name)} is <b class="pliant-error">{factor * error:.3f}</b> {unit} from its target')
+    for name in dict.fromkeys(measure.effector for measure in measures):
+        parts = [
+            f'<b class="pliant-error">{readable(m.unit)[0] * snapshot.errors[m.label]:.3f}</b> {readable(m.unit)[1]}'
+            for m in measures
+            if m.effector == name
+        ]
+        lines.append(f"{escape(name)} is {' and '.join(parts)} from its target")
     if outcome.active:
-        lines.append(f'<span style="color:{BAD}">held back by: {escape(", ".join(outcome.active))}</span>')
+        off = any(snapshot.errors[m.label] > SMALL * {"m": size, "rad": 1.0}.get(m.unit, 0.0) for m in measures)
+        colour, said = (BAD, "held back by") if off else (CALM, "at a limit")
+        lines.append(f'<span style="color:{colour}">{said}: {escape(", ".join(outcome.active))}</span>')
     return _block("<br>".join(lines))
 
 
+SMALL = 1e-4
+"""An error of less than this share of the robot's size, or of a radian, is none: limits that are met hold nothing back."""
 _FINE = ("READY", "SOLVED", "CONVERGED", "STEPPED")
 
 

@@ -13,16 +13,20 @@ from pliant.control import Inverse
 from pliant.motion import Statics
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
+from pliant.view.page.poses import between, row_value
+from pliant.view.page.rows import displacement_units, measures_of
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked of the robot: displacements of effectors and efforts of loads, by name, [rows] each."""
+    """What is asked of the robot, by name: targets of effectors, efforts of loads [given rows], displacements of driven ports
+    (said as targets)."""
 
     targets: Mapping[str, Array]
     efforts: Mapping[str, Array]
+    displacements: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Stepping(ABC):
     """How a robot goes from one state to the next."""
 
     loads: tuple[str, ...]
-    """Ports whose efforts a user gives."""
+    """Ports whose efforts a user gives; those whose displacement is given are the robot's driven ones."""
 
     def __init__(self, robot: Robot, size: float) -> None:
         """size: of the robot [m]; what is asked is approached at about one size per second."""
@@ -74,8 +78,11 @@ class Following(Stepping):
         super().__init__(robot, size)
         self.loads = robot.named(Role.IMPOSED)
         self._inverse = Inverse(robot)
+        self._measures = {name: measures_of(robot, name) for name in robot.named(Role.EFFECTOR)}
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
+        for name, displacement in wish.displacements.items():
+            self._drive(name, displacement, interval)
         goals = {name: self._goal(state, name, target, interval) for name, target in wish.targets.items()}
         done = self._inverse.step(
             _with_efforts(self.robot, state, wish.efforts),
@@ -91,12 +98,33 @@ class Following(Stepping):
 
     def _goal(self, state: State, name: str, target: Array, interval: float) -> Array:
         """The target, or the part of the way to it that can be gone in this interval."""
-        if self.robot.ports[name].displacement_unit != "m" or not np.isfinite(target).all():
+        share = min(
+            (
+                self._share(measure.of(self.robot, state, target), measure.unit, interval)
+                for measure in self._measures[name]
+            ),
+            default=1.0,
+        )
+        if not share < 1:
             return target
-        here = self.robot.displacement(state, name)
-        way = target - here
-        length, reach = float(np.linalg.norm(way)), self.size * interval
-        return target if length <= reach else here + way * (reach / length)
+        return between(self.robot.ports[name], self.robot.reading(state, name), target, share)
+
+    def _drive(self, name: str, displacement: Array, interval: float) -> None:
+        """Bring a driven port's displacement nearer to the one asked for, by as much as can be gone in this interval."""
+        port, now = self.robot.ports[name], self.robot.displacements[name]
+        if np.array_equal(now, displacement):
+            return
+        ways = [
+            self._share(abs(row_value(port, displacement, row) - row_value(port, now, row)), unit, interval)
+            for row, unit in enumerate(displacement_units(port)[: port.given_rows])
+        ]
+        share = min(ways)
+        self.robot.set_displacement(name, displacement if share >= 1 else between(port, now, displacement, share))
+
+    def _share(self, way: float, unit: str, interval: float) -> float:
+        """The share of a way that can be gone in an interval: one size of the robot per second, or a turn of 2 rad."""
+        reach = {"m": self.size, "rad": 2.0, "m^3": 0.1 * self.size**3}.get(unit, np.inf) * interval
+        return 1.0 if not way > reach else reach / way
 
 
 class Loading(Stepping):
@@ -110,6 +138,8 @@ class Loading(Stepping):
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
         for name, effort in wish.efforts.items():
             self.robot.set_effort(name, effort)
+        for name, displacement in wish.displacements.items():
+            self.robot.set_displacement(name, displacement)
         done = self._statics.solve(state)
         remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "")
         outcome = Outcome(
@@ -130,5 +160,6 @@ def _with_efforts(robot: Robot, state: State, efforts: Mapping[str, Array]) -> S
         return state
     rows = state.efforts.copy()
     for name, effort in efforts.items():
-        rows[robot.system.slices[name]] = effort
+        first = robot.system.slices[name].start
+        rows[first : first + len(effort)] = effort
     return replace(state, efforts=rows)
