@@ -142,11 +142,11 @@ def test_a_full_ring_is_counted_in_the_file(tmp_path):
 
 
 def test_a_killed_recorder_leaves_all_but_the_last_second(tmp_path):
-    """Killed after 3 s in the middle of writing: readable as it is, nothing for other programs; repaired, it opens there
+    """Killed after 5 s in the middle of writing: readable as it is, nothing for other programs; repaired, it opens there
     and has 0.9 of all records, none of them changed."""
     file = tmp_path / "run.mcap"
     recorder = Recorder(file, [CONTROL, event_channel()])
-    tried = push_in_time(recorder.ring("control"), 3.0)
+    tried = push_in_time(recorder.ring("control"), 5.0)
     os.kill(recorder.pid, signal.SIGKILL)
     wait_until_dead(recorder.pid, 5.0)
     recorder.close()

@@ -61,8 +61,10 @@ class Drive(ABC):
 
     @abstractmethod
     def send(self, command: Array, now: float) -> bool:
-        """Send a command [rows] decided at `now` [s]; False where it did not leave. A command that is not a number never
-        does."""
+        """Send a command [rows]; False where it did not leave. A command that is not a number never does.
+
+        now [s]: the time that the guard was given for this command; the other side judges rates by it.
+        """
 
     @abstractmethod
     def read(self) -> Measurement | None:

@@ -29,7 +29,7 @@ LOSSES = "recorder"
 
 
 class Recorder:
-    """Writes the records of some channels to an MCAP file (opens in Foxglove and Rerun), in a process of its own.
+    """Writes the records of some channels to an MCAP file, the log format of Foxglove and others, in a process of its own.
 
     A loop pushes records into `recorder.ring(name)`, or in another process into `channel.ring(recorder.ring_names[name])`:
     that never waits, and where the recorder does not keep up, what is lost is counted, in the file too. Messages are JSON with
