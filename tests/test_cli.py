@@ -10,11 +10,13 @@ import subprocess
 import sys
 import urllib.request
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pliant.device import Channel, Recorder
+from pliant.gallery import all_robots
 from pliant.shape import make, solids
 
 
@@ -82,6 +84,9 @@ def test_a_typo_gets_the_choice():
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),
         (("run", "cantilever", "--headless", "--out", __file__), "check the path"),
+        (("run", "cantilever", "--trajectory", "path.csv"), "follows nothing; leave out --trajectory"),
+        (("run", "trunk", "--trajectory", "nowhere.csv"), "nowhere.csv: no such file or directory; check the path"),
+        (("run", "cantilever", "--port", "99999"), "65535"),
     ):
         done = pliant(*arguments)
         assert done.returncode == 2
@@ -143,9 +148,39 @@ def test_version():
     assert pliant("--version").stdout.startswith("pliant 0.")
 
 
-def test_robots_and_doctor():
-    """The gallery is listed; the doctor tells versions, cores and real-time rights."""
-    assert "cantilever" in pliant("robots").stdout
+def test_a_trajectory_in_millimetres_is_refused(tmp_path):
+    """A CSV file whose path begins far away is most likely in other units, and is said so before anything runs."""
+    file = tmp_path / "path.csv"
+    file.write_text("time,x,y,z\n0,0,0,-190\n1,10,0,-185\n")
+    done = pliant("run", "trunk", "--headless", "--trajectory", file, "--out", tmp_path)
+    assert done.returncode == 2
+    assert "give coordinates in metres" in done.stderr
+
+
+def test_a_trunk_follows_a_csv_file(tmp_path):
+    """A path from a file is followed to the end, and the figures are written."""
+    path, out = tmp_path / "path.csv", tmp_path / "figures.json"
+    path.write_text("time,x,y,z\n0,0.03,0,-0.185\n0.5,0.028,0.01,-0.185\n1,0.024,0.018,-0.185\n")
+    done = pliant("run", "trunk", "--headless", "--trajectory", path, "--json", out, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "reference" not in done.stdout, "no empty columns"
+    figures = {f["name"]: f["value"] for f in json.loads(out.read_text())}
+    assert figures["trunk.realtime_error_max"] < 0.5
+    assert figures["trunk.converged_error_max"] < 1e-3
+
+
+def test_all_robots_are_named():
+    """The list, the help and the README's command line name every robot of the gallery."""
+    listed, told = pliant("robots").stdout, pliant("run", "--help").stdout
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    assert f"pliant run {' | '.join(all_robots)}" in readme
+    for name in all_robots:
+        assert name in listed
+        assert name in told
+
+
+def test_doctor():
+    """The doctor tells versions, cores and real-time rights."""
     report = pliant("doctor").stdout
     for word in (
         "numba",

@@ -9,6 +9,7 @@ each room's docstring is its tour.
 from pliant.algebra.condensed import Condensed
 from pliant.body import TetBody
 from pliant.control import Inverse
+from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes
@@ -23,6 +24,7 @@ __all__ = [
     "Capstan",
     "Cavity",
     "Center",
+    "Circle",
     "Condensed",
     "Corotational",
     "Dynamics",
@@ -31,6 +33,7 @@ __all__ = [
     "Frame",
     "Hinge",
     "Inverse",
+    "Line",
     "Linear",
     "MooneyRivlin",
     "NeoHookean",
@@ -38,8 +41,10 @@ __all__ = [
     "PliantWarning",
     "Point",
     "Port",
+    "Recorded",
     "Robot",
     "Simulation",
+    "Square",
     "StVenantKirchhoff",
     "State",
     "Statics",
@@ -47,6 +52,7 @@ __all__ = [
     "SurfaceMesh",
     "TetBody",
     "TetMesh",
+    "Waypoints",
     "check_port",
     "make",
     "natural_modes",

@@ -41,16 +41,25 @@ def options(
 
 @app.command()
 def run(
-    robot: Annotated[str, typer.Argument(help="A robot of the gallery; `pliant robots` lists them.")],
+    robot: Annotated[
+        str,
+        typer.Argument(
+            help="A robot of the gallery: cantilever, diamond, finger, pneunet or trunk (`pliant robots` tells more)."
+        ),
+    ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
     trajectory: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="What to follow: a name, or a CSV file with the columns time, x, y, z [s, m]."),
+        typer.Option(
+            help="What to follow: a name, or a CSV file with the columns time, x, y, z in seconds and metres."
+        ),
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
-    port: Annotated[int, typer.Option(help="Port of the page on this machine; the next free one where taken.")] = 8080,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Port of the page on this machine; the next free one where taken.")
+    ] = 8080,
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")] = True,
 ) -> None:
     """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
@@ -112,7 +121,7 @@ def robots() -> None:
 def mesh(
     file: Annotated[Path, typer.Argument(help="STL, OBJ, PLY, VTK, VTU or GMSH file.")],
     unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",
-    fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size [m].")] = None,  # noqa: UP045
+    fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size, in metres.")] = None,  # noqa: UP045
     method: Annotated[str, typer.Option(help="Filler: stuffing, tetwild or gmsh.")] = "stuffing",
     out: Annotated[Optional[Path], typer.Option(help="Write the mesh here.")] = None,  # noqa: UP045
 ) -> None:
@@ -139,8 +148,8 @@ def mesh(
 def check(
     file: Annotated[Path, typer.Argument(help="A mesh file with tets, or a closed surface together with --fill.")],
     unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",
-    fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size [m] first.")] = None,  # noqa: UP045
-    young: Annotated[float, typer.Option(help="Young's modulus [Pa].")] = 150e3,
+    fill: Annotated[Optional[float], typer.Option(help="First fill with tets of this size, in metres.")] = None,  # noqa: UP045
+    young: Annotated[float, typer.Option(help="Young's modulus in pascals.")] = 150e3,
     nu: Annotated[float, typer.Option(help="Poisson's ratio.")] = 0.45,
 ) -> None:
     """Tell how good a mesh is for simulation: quality, and how much too stiff four-node tets are on it."""

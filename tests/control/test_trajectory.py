@@ -59,10 +59,22 @@ def test_trajectories_come_from_files(tmp_path):
         path = Recorded.read(tmp_path / "path.csv")
         assert path.duration == pytest.approx(3.0)
         assert path.position(2.0) == pytest.approx([0.1, 0.1, 0.0])
-    (tmp_path / "bad.csv").write_text("hello\n")
-    for name in ("bad.csv", "none.csv"):
-        with pytest.raises(FileError, match=name):
-            Recorded.read(tmp_path / name)
+    for text, message in (
+        ("hello\n", "bad.csv holds no trajectory: 0 times"),
+        ("", "0 times"),
+        ("time,x,y,z\n0,0,0,0\n", "1 times"),
+        ("time,x,y,z\n0,0,0,0\n1,0,0\n", "line 3 is '1,0,0'"),
+        ("time,x,y,z\n0,0,0,0\n1,0,0,up\n", "line 3 is '1,0,0,up'"),
+        ("0,0,0,nan\n1,0,0,0\n", "not finite"),
+        ("1,0,0,0\n1,0,0,0\n", "2 times and positions"),
+    ):
+        (tmp_path / "bad.csv").write_text(text)
+        with pytest.raises(FileError, match=message) as caught:
+            Recorded.read(tmp_path / "bad.csv")
+        assert "bad.csv" in str(caught.value)
+        assert "times rising" in caught.value.remedy
+    with pytest.raises(FileError, match=r"none.csv: no such file.*check the path"):
+        Recorded.read(tmp_path / "none.csv")
 
 
 @pytest.mark.parametrize(

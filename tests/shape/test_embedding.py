@@ -123,10 +123,11 @@ def test_points_outside_are_extrapolated_with_a_warning(ball):
 
 
 def test_points_far_outside_are_refused_by_name(ball):
-    """Beyond max_distance an error names the points; a larger max_distance lets them pass."""
+    """Beyond max_distance an error names the points and where the mesh is; a larger max_distance lets them pass."""
     points = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.05], [0.0, 0.05, 0.0]])
-    with pytest.raises(InputError, match=r"points 1, 2 are up to 0\.03.*max_distance") as caught:
+    with pytest.raises(InputError, match=r"points 1, 2 are up to 0\.03.*half the mean edge") as caught:
         Embedding.of(ball, points)
+    assert "the mesh spans [-0.019589, -0.019589, -0.019589] to [0.019589, 0.019589, 0.019589] m" in caught.value.remedy
     assert caught.value.evidence["points"].tolist() == [1, 2]
     with pytest.warns(PliantWarning, match="points 1, 2"):
         Embedding.of(ball, points, max_distance=0.1)

@@ -9,6 +9,7 @@ import pliant as pl
 from pliant.algebra.rotation import exponential, from_quaternion, logarithm, to_quaternion
 from pliant.control.trajectory import Line
 from pliant.errors import InputError
+from pliant.view import Page
 from pliant.view.page.bars import actuator_bars
 from pliant.view.page.grips import Grasp, active_axes, grasps_of
 from pliant.view.page.loads import drive_range, load_ranges
@@ -273,3 +274,18 @@ def test_a_modulus_is_not_softened_to_nothing():
     robot.impose("jam", pl.Stiffness(), effort=0.0)
     low, high = load_ranges(Session(robot))["jam"]
     assert -200e3 < low < 0 < high
+
+
+def test_the_gizmo_is_turned_like_the_target():
+    """On an open page the grip of a frame has the target's pose, and the mark at the plate the plate's own."""
+    with Page(block()) as page:
+        page.open(port=8795)
+        session, grip = page.session, page._scene.grips[0]
+        session.pause()
+        home = session.robot.reading(session.snapshot.state, "plate")
+        target = np.array([*home[:3], *to_quaternion(exponential([0.2, 0, 0.3]))])
+        session.aim("plate", target)
+        grip.draw(session.snapshot, session.robot)
+        assert np.array(grip.gizmo.wxyz) == pytest.approx(target[3:])
+        assert np.array(grip.gizmo.position) == pytest.approx(target[:3])
+        assert np.array(grip._tip.wxyz) == pytest.approx(home[3:])

@@ -115,6 +115,11 @@ class Recorded(Trajectory):
 
     def __init__(self, times: ArrayLike, positions: ArrayLike) -> None:
         self._times, self._positions = np.asarray(times, dtype=float), np.asarray(positions, dtype=float)
+        if len(self._times) < 2 or not (np.isfinite(self._times).all() and np.isfinite(self._positions).all()):
+            raise InputError(
+                f"{len(self._times)} times, or numbers that are not finite",
+                remedy="give two or more times and finite coordinates",
+            )
         if self._positions.shape != (len(self._times), 3) or not (np.diff(self._times) > 0).all():
             raise InputError(
                 f"{len(self._times)} times and positions of shape {self._positions.shape}",
@@ -126,15 +131,24 @@ class Recorded(Trajectory):
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Recorded:
         """From a CSV file with the columns time [s], x, y, z [m]; a first line of names is skipped."""
+        remedy = "give two lines or more of time [s], x, y, z [m], times rising"
         try:
-            with open(path, newline="") as file:
-                rows = [row for row in csv.reader(file) if row]
-            numbers = np.array(
-                [[float(cell) for cell in row[:4]] for row in (rows if _is_number(rows[0][0]) else rows[1:])]
-            )
-            return cls(numbers[:, 0], numbers[:, 1:4])
-        except (OSError, ValueError, IndexError) as error:
-            raise FileError(f"{path} holds no trajectory ({error})", remedy="give columns time, x, y, z") from error
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = [(k, row) for k, row in enumerate(csv.reader(file), start=1) if row]
+        except OSError as error:
+            raise FileError(f"{path}: {(error.strerror or str(error)).lower()}", remedy="check the path") from error
+        except (ValueError, csv.Error) as error:
+            raise FileError(f"{path} is no text with columns ({error})", remedy=remedy) from error
+        numbers = []
+        for line, row in rows[0 if rows and _is_number(rows[0][1][0]) else 1 :]:
+            if len(row) < 4 or not all(_is_number(cell) for cell in row[:4]):
+                raise FileError(f"{path}, line {line} is {','.join(row)!r}", remedy=remedy)
+            numbers.append([float(cell) for cell in row[:4]])
+        table = np.array(numbers, dtype=float).reshape(-1, 4)
+        try:
+            return cls(table[:, 0], table[:, 1:])
+        except InputError as error:
+            raise FileError(f"{path} holds no trajectory: {error.what}", remedy=remedy) from error
 
     def position(self, time: float) -> Array:
         return np.array([np.interp(time, self._times, self._positions[:, axis]) for axis in range(3)])

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
+import numpy as np
+
 from pliant.control.trajectory import Recorded, Trajectory
 from pliant.errors import InputError
 from pliant.robot import Robot, State
@@ -68,7 +70,22 @@ class Exhibit:
         if choice in known:
             return known[choice]
         effectors = robot.named(Role.EFFECTOR)
+        if not effectors:
+            raise InputError("this robot follows nothing", remedy="leave out --trajectory")
         if choice.endswith(".csv") and len(effectors) == 1:
-            return {effectors[0]: Recorded.read(choice)}
-        names = ", ".join(known) or "none: this robot follows nothing"
+            path = Recorded.read(choice)
+            _require_near(choice, path, robot, hanging)
+            return {effectors[0]: path}
+        names = ", ".join(known)
         raise InputError(f"there is no trajectory {choice!r}", remedy=f"choose one of: {names}; or give a .csv file")
+
+
+def _require_near(name: str, path: Trajectory, robot: Robot, hanging: State) -> None:
+    """Refuse a path that begins far from the robot: most likely it is in millimetres."""
+    size, start = float(np.ptp(hanging.x, axis=0).max()), path.position(0.0)
+    away = float(np.linalg.norm(start - hanging.x, axis=1).min())
+    if away > 5 * size:
+        raise InputError(
+            f"{name} begins at {start.tolist()} m, {away:.3g} m from the robot, which is {size:.3g} m long",
+            remedy="give coordinates in metres",
+        )

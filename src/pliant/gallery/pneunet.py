@@ -82,7 +82,7 @@ def _inner_wall(mesh: TetMesh) -> SurfaceMesh:
     parts = sorted(mesh.surface().parts(), key=lambda part: part.volume)
     if parts[0].volume >= 0:
         raise SurfaceError(
-            "this mesh has no cavity inside", remedy="give the wall of the cavity: build(mesh, wall=...)"
+            "this mesh has no cavity inside", remedy="give its wall: pliant.gallery.pneunet.build(mesh, wall=...)"
         )
     return parts[0]
 

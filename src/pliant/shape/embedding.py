@@ -154,10 +154,12 @@ def _judge_outside(
     far = distance > allowed
     if far.any():
         worst = outside[distance.argmax()]
+        limit = "half the mean edge of its tets," if max_distance is None else "max_distance ="
         raise InputError(
             f"points {some(outside[far])} are up to {distance.max():.3g} m outside the mesh (point {worst} at "
-            f"{points[worst].tolist()}), more than max_distance = {allowed:.3g} m",
-            remedy="check their units and frame, or allow it with max_distance=...",
+            f"{points[worst].tolist()}), more than {limit} {allowed:.3g} m",
+            remedy=f"check their units and frame (the mesh spans {mesh.bounds[0].round(6).tolist()} to "
+            f"{mesh.bounds[1].round(6).tolist()} m), or move them onto the mesh",
             points=outside[far],
         )
     # Rounding on a curved or far-away boundary is not worth a word.

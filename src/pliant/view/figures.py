@@ -47,14 +47,19 @@ def print_figures(figures: Sequence[Figure], title: str = "") -> None:
     from rich.table import Table
 
     table = Table(title=title or None, title_justify="left")
-    for heading, justify in (("figure", "left"), ("value", "right"), ("unit", "left"), ("reference", "right")):
-        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column("source", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    columns: dict[str, list[str]] = {"figure": [], "value": [], "unit": [], "reference": [], "source": [], "": []}
     for f in figures:
         reference = "" if f.reference is None else f"{f.reference:.4g}"
         mark = "" if f.holds is None else ("holds" if f.holds else "[bold red]does not hold")
-        table.add_row(f.name, f"{f.value:.4g}", f.unit, reference, f.source, mark)
+        for cells, cell in zip(
+            columns.values(), (f.name, f"{f.value:.4g}", f.unit, reference, f.source, mark), strict=True
+        ):
+            cells.append(cell)
+    filled = {heading: cells for heading, cells in columns.items() if any(cells)}
+    for heading in filled:
+        table.add_column(heading, justify="right" if heading in ("value", "reference") else "left", no_wrap=True)
+    for row in zip(*filled.values(), strict=True):
+        table.add_row(*row)
     Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 

@@ -1,5 +1,6 @@
 """The page in the browser: a robot that deforms while one drags its target, and what its controller thinks.
 
+rows       labels and units of a port's rows, errors of effectors by unit; poses: targets with an orientation
 stepping   one step of the robot: following targets by the inverse, or in balance under efforts given by sliders
 session    steps at a rate in a thread of its own: start, pause, reset; never raises, holds the last good state
 snapshot   what a moment of the session looks like, and the record that the plots show
@@ -8,7 +9,7 @@ scene      what is drawn of a robot in space; ports: its cables, cavities and fo
 panel      what stands beside it: buttons, sliders, bars; plots: error and time per stage
 page       all together, served to a browser on this machine
 
-Only `page` starts a server; `stepping`, `session`, `snapshot`, `skin` and `bands` know nothing of one.
+Only `page` starts a server; `rows`, `poses`, `stepping`, `session`, `snapshot`, `skin` and `bands` know nothing of one.
 """
 
 from pliant.view.page.page import Page

@@ -69,6 +69,8 @@ class Page:
         """
         if self.server is not None:
             raise InputError("the page is already open", remedy="close it first")
+        if not 0 < port < 65536:
+            raise InputError(f"port is {port}", remedy="give one of 1 to 65535")
         self._warm_up()
         self.server = _server(port)
         self._scene = Scene(self.server, self.session)
