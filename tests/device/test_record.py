@@ -68,6 +68,7 @@ def wait_until_dead(pid, seconds):
         except FileNotFoundError:
             return
         time.sleep(0.02)
+    os.kill(pid, signal.SIGKILL)  # a recorder that does not end must not outlive the test
     raise AssertionError(f"process {pid} is still there")
 
 
