@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -153,6 +155,22 @@ def test_cavity_of_a_ball_encloses_its_volume():
         assert cavity.rest_volume == pytest.approx(4 / 3 * np.pi * 0.013**3, rel=0.15)
         assert cavity.rest_volume == pytest.approx(INNER.volume)
         assert cavity.displacement(1.1 * cavity.points)[0] == pytest.approx(0.331 * cavity.rest_volume)
+
+
+def test_a_growing_ball_is_the_closed_form():
+    """A spherical cavity in a block, stretched from 10 mm to 12 mm radius: gain of volume, and work of a constant pressure
+    on the nodes along the way, are 4/3 pi (R^3 - r^3), and that times the pressure, within 1 %."""
+    mesh = make.box((0.04, 0.04, 0.04), 8, center=(0, 0, 0))
+    ball = solids.sphere(0.010, segments=96)
+    attachment = Attachment(Cavity(ball), TetBody(mesh, Corotational(E=1e5, nu=0.4)), 0)
+    gain, pressure, work = 4 / 3 * np.pi * (0.012**3 - 0.010**3), 3e3, 0.0
+    stretches = np.linspace(1.0, 1.2, 21)
+    for a, b in pairwise(stretches):
+        middle = 0.5 * (a + b) * mesh.nodes
+        force = pressure * attachment.slopes(middle)[0]
+        work += float(np.sum(force * ((b - a) * mesh.nodes)[attachment.entry_nodes]))
+    assert attachment.displacement(1.2 * mesh.nodes)[0] == pytest.approx(gain, rel=0.01)
+    assert work == pytest.approx(pressure * gain, rel=0.01)
 
 
 def test_open_cavity_is_refused():
