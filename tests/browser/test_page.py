@@ -251,6 +251,7 @@ def test_a_slider_sets_the_speed(visitor):
     for _ in range(5):
         thumb.press("ArrowRight")
     visitor.until(lambda: session.speed > before + 0.3, "the speed rises")
+    assert session.speed <= 5.0
 
 
 def test_stress_shows_colours_and_a_legend(visitor):

@@ -14,7 +14,7 @@ def test_the_square_is_followed():
     limit active."""
     robot = diamond.build()
     hanging = Statics(robot).solve().require().state
-    report = diamond.report(robot, hanging, diamond.paths(robot, hanging)["square"])
+    report = diamond.EXHIBIT.report(robot, hanging, diamond.paths(robot, hanging)["square"])
     figures = {figure.name.removeprefix("diamond."): figure.value for figure in report.figures}
     assert 1400 < robot.bodies[0].node_count < 1800
     assert figures["converged_error_mean"] < 1e-3

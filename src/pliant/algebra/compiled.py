@@ -72,7 +72,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         self.count += 1
         if self.count == 1:
             self.started = time.perf_counter()
-            print("pliant: compiling kernels for this machine (about a minute, only once) ...", file=sys.stderr)
+            print("pliant: compiling kernels for this machine (up to a minute, each only once) ...", file=sys.stderr)
         if sys.stderr.isatty():
             name = event.data["dispatcher"].py_func.__name__
             seconds = time.perf_counter() - self.started

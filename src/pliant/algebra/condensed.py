@@ -36,7 +36,7 @@ class Condensed:
     positive_definite: bool = True
     """False where the exact tangent was not, and the warped one stands in for it."""
     times: Mapping[str, float] = field(default_factory=dict)
-    """Seconds per stage: assemble, factor, solve, condense."""
+    """Seconds per stage: assemble, ports, factor, condense."""
     references: Mapping[str, Array] = field(default_factory=dict)
     """What the displacements of relative ports are measured from, by port: an array of the port's own making."""
 

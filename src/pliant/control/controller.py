@@ -41,8 +41,7 @@ class Controller:
         """energy: weight of the actuators' work; speed: of the goal, per second, in the effectors' unit."""
         self._problem = DecisionProblem(robot, energy)
         _require_plain(robot, self._problem.effector_names)
-        size = float(np.ptp(robot.rest().x, axis=0).max())
-        self.speed = size if speed is None else speed
+        self.speed = robot.size if speed is None else speed
         n = len(self._problem.actuators)
         self._solver = QuadraticSolver(n, len(self._problem.row_lower))
         self.efforts = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])

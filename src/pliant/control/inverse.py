@@ -124,7 +124,7 @@ class Inverse:
         if not largest_move > 0:
             raise InputError(f"largest_move is {largest_move}", remedy="give a positive share of the robot's size")
         self.tangent, self.h = tangent, step
-        self._reach = np.inf if step is not None else largest_move * float(np.ptp(robot.rest().x, axis=0).max())
+        self._reach = np.inf if step is not None else largest_move * robot.size
         self._warm: NDArray[np.intp] | None = None
         self._driven = robot.named(Role.DRIVEN)
         attachments = robot.system.attachments
@@ -250,8 +250,6 @@ class Inverse:
                 else None
             )
             solution = solve_qp(decision.problem, warm)
-            if not solution.ok and warm is not None:
-                solution = solve_qp(decision.problem)
             if solution.ok:
                 self._warm = solution.active()
                 break

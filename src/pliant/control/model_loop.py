@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
+from pliant.algebra.limited import limited_efforts
 from pliant.body.body import Tangent
 from pliant.device.wiring import Kind
 from pliant.errors import PliantError
@@ -33,13 +34,11 @@ class ModelLoop:
         self.robot = robot
         self.state = Statics(robot).solve().require().state if state is None else state
         self._tangent, self.kind = tangent, kind
-        names = robot.named(Role.ACTUATOR)
-        self._rows = np.concatenate(
-            [np.arange(own.start, own.stop) for own in map(robot.system.slices.get, names) if own]
-        )
-        self._limits = np.concatenate([robot.limits[name].effort for name in names])
-        self._reach = largest_move * float(np.ptp(robot.rest().x, axis=0).max())
+        self._reach = largest_move * robot.size
         self.model: Condensed = robot.linearize(self.state, tangent=tangent)
+        names = robot.named(Role.ACTUATOR)
+        self._rows = self.model.rows(*names)
+        self._limits = np.concatenate([robot.limits[name].effort for name in names])
         self.failures = 0
 
     def command(self) -> Array:
@@ -63,6 +62,8 @@ class ModelLoop:
         """
         before = self.state
         try:
+            if not np.isfinite(command).all():
+                raise PliantError("the command is not a number", remedy="give one number per actuator row")
             after, _ = self.robot.system.follow(before, self.model, self._efforts(command), largest_move=self._reach)
             model = self.robot.linearize(after, tangent=self._tangent)
             if not (np.isfinite(model.W).all() and np.isfinite(model.delta_free).all()):
@@ -80,13 +81,8 @@ class ModelLoop:
         if self.kind == "effort":
             efforts[self._rows] = command
             return efforts
-        held = np.ones(len(self._rows), bool)
-        for _ in range(len(held) + 1):  # a cable that would have to push is let go, and the others share its part
-            efforts = self.model.efforts_holding(self._rows[held], command[held], efforts)
-            own = efforts[self._rows]
-            beyond = (own < self._limits[:, 0]) | (own > self._limits[:, 1])
-            efforts[self._rows] = np.clip(own, self._limits[:, 0], self._limits[:, 1])
-            if not (beyond & held).any():
-                break
-            held &= ~beyond
+        efforts[self._rows] = 0.0
+        W = self.model.W[np.ix_(self._rows, self._rows)]
+        off = self.model.predicted(efforts)[self._rows] - command
+        efforts[self._rows] = limited_efforts(W, off, self._limits, self.model.efforts[self._rows])
         return efforts

@@ -76,40 +76,56 @@ def simulate(
         raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
     loop, controller = ModelLoop(robot, state, kind=plant.kind, tangent=tangent), Controller(robot, energy=energy)
     controller.start(loop.model.delta, loop.model.efforts)
-    rows = {name: robot.system.slices[name] for name in robot.named(Role.EFFECTOR)}
-    e = np.concatenate([np.arange(own.start, own.stop) for own in rows.values()])
-    log = _Log(int(np.floor(seconds * rate)) + 1, len(e), len(controller.rows))
-    visible = coming = loop.model
-    models, made, begun, target = [visible.W[np.ix_(e, controller.rows)]], 0.0, 0, np.zeros(len(e))
-    command = controller.command(plant.kind).copy()
+    models = _LateModels(loop, model_rate, controller.rows, robot.named(Role.EFFECTOR))
+    interval = 1 / (model_rate if together else rate)
+    target, command = np.zeros(len(controller.goal)), controller.command(plant.kind).copy()
+    log = _Log(int(np.floor(seconds * rate)) + 1, len(target), len(command))
     verdict = Verdict.SOLVED
     for tick in range(len(log.time)):
         now = tick / rate
-        due = int(np.floor(now * model_rate + 1e-9)) + 1
-        fresh = due > begun
-        if fresh:
-            visible, made = coming, max(0.0, (due - 2) / model_rate)
-            coming, begun = loop.cycle(command) or coming, due
-            models.append(visible.W[np.ix_(e, controller.rows)])
+        fresh = models.look(now, command)
         targets.fill(now, target)
-        position = _effectors(plant, rows)
+        position = _effectors(plant, robot.named(Role.EFFECTOR))
         if fresh or not together:
-            goal = target
-            if correction is not None:
-                goal = correction.adjust(target, position, 1 / (model_rate if together else rate))
-            interval = 1 / (model_rate if together else rate)
-            verdict = controller.decide(visible.W, visible.delta_free, visible.efforts, goal, interval)
+            goal = target if correction is None else correction.adjust(target, position, interval)
+            model = models.visible
+            verdict = controller.decide(model.W, model.delta_free, model.efforts, goal, interval)
             command[:] = controller.command(plant.kind)
-        log.note(tick, now, target, position, command, now - made, verdict)
+        log.note(tick, now, target, position, command, now - models.made, verdict)
         plant.advance(command, (tick + 1) / rate)
-    norms = np.array([np.abs(W).sum(axis=1).max() for W in models])
-    changes = np.array([np.abs(b - a).sum(axis=1).max() for a, b in pairwise(models)])
     return SimulatedRun(
-        log.time, log.target, log.position, log.command, log.age, log.verdict, model_norm=norms, model_change=changes
+        log.time, log.target, log.position, log.command, log.age, log.verdict, *models.norms_and_changes()
     )
 
 
-def _effectors(plant: SimulatedPlant, names: dict[str, slice]) -> Array:
+class _LateModels:
+    """Models that are begun at a rate and seen one interval later: `visible`, of the time `made` [s]."""
+
+    def __init__(self, loop: ModelLoop, rate: float, actuators: NDArray[np.intp], effectors: tuple[str, ...]) -> None:
+        self._loop, self._rate, self._begun = loop, rate, 0
+        self._block = np.ix_(loop.model.rows(*effectors), actuators)
+        self.visible = self._coming = loop.model
+        self.made = 0.0
+        self._seen = [self.visible.W[self._block]]
+
+    def look(self, now: float, command: Array) -> bool:
+        """Whether another model has come by `now` [s]; the next one is then begun with this command."""
+        due = int(np.floor(now * self._rate + 1e-9)) + 1
+        if due <= self._begun:
+            return False
+        self.visible, self.made = self._coming, max(0.0, (due - 2) / self._rate)
+        self._coming, self._begun = self._loop.cycle(command) or self._coming, due
+        self._seen.append(self.visible.W[self._block])
+        return True
+
+    def norms_and_changes(self) -> tuple[Array, Array]:
+        """The infinity norm of W_ea of every model seen, and of its change to the next."""
+        norms = [np.abs(W).sum(axis=1).max() for W in self._seen]
+        changes = [np.abs(b - a).sum(axis=1).max() for a, b in pairwise(self._seen)]
+        return np.array(norms), np.array(changes)
+
+
+def _effectors(plant: SimulatedPlant, names: tuple[str, ...]) -> Array:
     """Where the plant's effectors are, [e]."""
     return np.concatenate([plant.robot.displacement(plant.state, name) for name in names])
 

@@ -14,8 +14,8 @@ from pliant.body import TetBody
 from pliant.control.trajectory import Circle, Square
 from pliant.device import SimulatedPlant
 from pliant.device.wiring import Kind
-from pliant.gallery.exhibit import Exhibit, Paths, Report
-from pliant.gallery.tracking import report_tracking
+from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.tracking import tracked
 from pliant.material import Corotational, Law, NeoHookean
 from pliant.port import Cable, Point
 from pliant.robot import Robot, State
@@ -98,9 +98,6 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     }
 
 
-def report(robot: Robot, hanging: State, paths: Paths) -> Report:
-    """The top follows its path: one decision at a time at 50 Hz, and converged at eight places of it."""
-    return report_tracking("diamond", robot, hanging, paths, rate=RATE)
-
-
-EXHIBIT = Exhibit("a four-legged robot on four cables follows a square", build, report, paths, placed, RATE)
+EXHIBIT = Exhibit(
+    "a four-legged robot on four cables follows a square", build, tracked("diamond", RATE), paths, placed, RATE
+)

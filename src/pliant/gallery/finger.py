@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.body import TetBody
-from pliant.gallery.exhibit import Exhibit, Paths, Report
-from pliant.gallery.tracking import reachable_path, report_tracking
+from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.tracking import reachable_path, tracked
 from pliant.material import Corotational
 from pliant.port import Cable, Point
 from pliant.robot import Robot, State
@@ -65,9 +65,4 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     return {"close": {"tip": reachable_path(robot, hanging, "tip", efforts, SPEED)}}
 
 
-def report(robot: Robot, hanging: State, paths: Paths) -> Report:
-    """The tip follows its path: one decision at a time at 50 Hz, and converged at eight places of it."""
-    return report_tracking("finger", robot, hanging, paths, rate=RATE)
-
-
-EXHIBIT = Exhibit("a finger closed by one cable", build, report, paths, placed, RATE)
+EXHIBIT = Exhibit("a finger closed by one cable", build, tracked("finger", RATE), paths, placed, RATE)

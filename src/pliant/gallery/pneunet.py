@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pliant.body import TetBody
 from pliant.errors import SurfaceError
-from pliant.gallery.exhibit import Exhibit, Paths, Report
-from pliant.gallery.tracking import reachable_path, report_tracking
+from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.tracking import reachable_path, tracked
 from pliant.material import Corotational
 from pliant.port import Cavity, Point
 from pliant.robot import Robot, State
@@ -98,9 +98,4 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     return {"bend": {"tip": reachable_path(robot, hanging, "tip", efforts, SPEED)}}
 
 
-def report(robot: Robot, hanging: State, paths: Paths) -> Report:
-    """The tip follows its path: one decision at a time at 50 Hz, and converged at eight places of it."""
-    return report_tracking("pneunet", robot, hanging, paths, rate=RATE)
-
-
-EXHIBIT = Exhibit("a pneumatic finger bends under pressure", build, report, paths, placed, RATE)
+EXHIBIT = Exhibit("a pneumatic finger bends under pressure", build, tracked("pneunet", RATE), paths, placed, RATE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,16 @@ from pliant.robot import Robot, State
 from pliant.view import Figure
 
 
-def report_tracking(
-    name: str, robot: Robot, hanging: State, paths: Paths, *, rate: float = 50.0, points: int = 8
-) -> Report:
-    """One decision at a time at `rate` [Hz], and converged poses at so many places of the paths."""
-    live = track_in_real_time(name, robot, hanging, paths, rate)
-    converged = track_converged(name, robot, hanging, paths, points=points)
-    return Report(live.state, (*live.figures, *converged), live.limits)
+def tracked(name: str, rate: float, points: int = 8) -> Callable[[Robot, State, Paths], Report]:
+    """The report of a robot of this name along some paths: one decision at a time at `rate` [Hz], and converged poses at so
+    many places."""
+
+    def report(robot: Robot, hanging: State, paths: Paths) -> Report:
+        live = track_in_real_time(name, robot, hanging, paths, rate)
+        converged = track_converged(name, robot, hanging, paths, points=points)
+        return Report(live.state, (*live.figures, *converged), live.limits)
+
+    return report
 
 
 def track_in_real_time(name: str, robot: Robot, state: State, paths: Paths, rate: float) -> Report:

@@ -11,8 +11,8 @@ import numpy as np
 
 from pliant.body import TetBody
 from pliant.control.trajectory import Circle, Line
-from pliant.gallery.exhibit import Exhibit, Paths, Report
-from pliant.gallery.tracking import report_tracking
+from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.tracking import tracked
 from pliant.material import Corotational
 from pliant.port import Cable, Point
 from pliant.robot import Robot, State
@@ -66,9 +66,4 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     }
 
 
-def report(robot: Robot, hanging: State, paths: Paths) -> Report:
-    """The tip follows its path: one decision at a time at 50 Hz, and converged at eight places of it."""
-    return report_tracking("trunk", robot, hanging, paths, rate=RATE)
-
-
-EXHIBIT = Exhibit("a trunk on eight cables, its tip follows a circle", build, report, paths, placed, RATE)
+EXHIBIT = Exhibit("an elephant's trunk on eight cables", build, tracked("trunk", RATE), paths, placed, RATE)

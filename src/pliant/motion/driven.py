@@ -20,7 +20,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.qp import QuadraticProgram, QuadraticSolution, solve_qp
+from pliant.algebra.limited import limited_efforts
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.robot import Robot, Role, State
@@ -135,18 +135,7 @@ class Driven:
 
     def decide(self, W: Array, free: Array, now: Array) -> Array:
         """Efforts [k] that bring W lambda + c lambda + free [k] to zero, within limits."""
-        if not (np.isfinite(W).all() and np.isfinite(free).all()):
-            return now
-        P = W + np.diag(self.compliance)
-        diagonal = np.diag(P)
-        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        P = scale[:, None] * P * scale
-        low, high = self.limits.T / scale
-        # ports that do the same leave P singular; a small share of the unit matrix makes the QP one with a single answer
-        solution = solve_qp(QuadraticProgram(P + 1e-9 * np.eye(len(P)), scale * free, low, high))
-        if not solution.ok:
-            return np.asarray(np.clip(now, *self.limits.T))
-        return np.asarray(np.clip(_polished(P, scale * free, low, high, solution) * scale, *self.limits.T))
+        return limited_efforts(W + np.diag(self.compliance), free, self.limits, now)
 
     def barrier(self, short: Array) -> float:
         """sum max over lambda of (-lambda s - 1/2 c lambda^2), limits without compliance cut at the penalty: what holding
@@ -164,18 +153,6 @@ class Driven:
         per = np.where(stiffness > 0.0, stiffness, 1.0)
         off = short + self.compliance * efforts
         return np.asarray(np.abs(efforts - np.clip(efforts - off / per, *self.limits.T)) * per)
-
-
-def _polished(P: Array, q: Array, low: Array, high: Array, solution: QuadraticSolution) -> Array:
-    """The answer of the QP without the share of the unit matrix: rows that no limit holds solve P y = -q, least in norm."""
-    push = solution.multipliers[: len(q)]
-    free = push == 0.0
-    if not free.any():
-        return solution.x
-    exact = np.where(push > 0.0, high, np.where(push < 0.0, low, 0.0))
-    rest = q[free] + P[np.ix_(free, ~free)] @ exact[~free]
-    exact[free] = np.linalg.lstsq(P[np.ix_(free, free)], -rest, rcond=1e-11)[0]
-    return exact if ((exact >= low) & (exact <= high)).all() else solution.x
 
 
 class Problem(Protocol):
@@ -228,7 +205,7 @@ class DrivenNewton:
         self.driven, self.problem, self.search = driven, problem, search
         self.tolerance, self.max_iterations = tolerance, max_iterations
         self._system = driven.robot.system
-        self._size = float(np.ptp(self._system.assembly.rest_x, axis=0).max())
+        self._size = driven.robot.size
 
     def run(self, pose: Pose, efforts: Array, offset: Array) -> Arrival:
         """offset [k]: how far from the given displacements to stop (load steps), else zero."""

@@ -78,16 +78,17 @@ class Robot:
         _require_no_inner_law(name, port)
         rows = len(port.row_names)
         units = port.row_units or (port.displacement_unit,) * rows
-        default = np.where(np.array(units) == "rad", self._half_size(), 1.0)
+        default = np.where(np.array(units) == "rad", 0.5 * self.size, 1.0)
         weights = np.broadcast_to(default if weight is None else np.asarray(weight, dtype=float), (rows,)).copy()
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise InputError(f"weight of {name!r} is {weight}", remedy="give finite weights, not negative")
         self._add(name, port, attachment, Role.EFFECTOR)
         self.weights[name] = weights
 
-    def _half_size(self) -> float:
-        """Half of the longest extent at rest [m]."""
-        return 0.5 * float(np.ptp(np.concatenate([body.rest for body in self.bodies]), axis=0).max())
+    @property
+    def size(self) -> float:
+        """The longest extent at rest, along x, y or z [m]."""
+        return float(np.ptp(np.concatenate([body.rest for body in self.bodies]), axis=0).max())
 
     def impose(
         self,
