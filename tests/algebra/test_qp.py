@@ -75,7 +75,7 @@ def test_warm_starts_give_the_same_answer(rng):
     for _ in range(100):
         problem = random_problem(rng, "square")
         cold = solve_qp(problem)
-        warm = solve_qp(problem, cold.active())
+        warm = solve_qp(problem, cold.multipliers)
         assert warm.x == pytest.approx(cold.x, abs=1e-7)
 
 
@@ -99,7 +99,7 @@ def test_the_solver_of_loops_gives_the_same_answers(kind, rng):
     for _ in range(100):
         problem = random_problem(rng, kind)
         size = len(problem.q), len(problem.row_lower)
-        if solver is None or (len(solver.x), len(solver.guess) - len(solver.x)) != size:
+        if solver is None or (len(solver.x), len(solver.multipliers) - len(solver.x)) != size:
             solver = QuadraticSolver(*size)
         A = problem.A if size[1] else np.empty((0, size[0]))
         status = solver.solve(

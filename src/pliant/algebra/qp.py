@@ -2,7 +2,8 @@
 
     min 1/2 x^T P x + q^T x    subject to    lower <= x <= upper,   row_lower <= A x <= row_upper
 
-solved by the dual active-set method of DAQP (Arnström, Bemporad and Axehill 2022).
+solved by a few guesses of the active constraints, which is all it takes from one decision to the next, and where those do not
+end by the dual active-set method of DAQP (Arnström, Bemporad and Axehill 2022).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.compiled import kernel
+from pliant.algebra._qp_kernels import ActiveSetWork, audit_solution, solve_by_active_set
 
 Array = NDArray[np.float64]
 
@@ -62,7 +63,6 @@ class QuadraticSolution:
     primal: float
     dual: float
     gap: float
-    iterations: int
     seconds: float
 
     @property
@@ -75,14 +75,14 @@ class QuadraticSolution:
         return np.flatnonzero(np.abs(self.multipliers) > tolerance)
 
 
-def solve_qp(problem: QuadraticProgram, guess: NDArray[np.intp] | None = None) -> QuadraticSolution:
-    """The optimum, or a status that says why there is none; `guess`: constraints expected to be active (warm start)."""
+def solve_qp(problem: QuadraticProgram, guess: Array | None = None) -> QuadraticSolution:
+    """The optimum, or a status that says why there is none; `guess` [n + m]: multipliers of a problem like it (warm start)."""
     begin = time.perf_counter()
     n, m = len(problem.q), len(problem.row_lower)
     A = np.ascontiguousarray(problem.A) if m else np.empty((0, n))
     solver = QuadraticSolver(n, m)
     if guess is not None:
-        solver.guess[guess] = True
+        solver.multipliers[:] = guess
     status = solver.solve(
         np.ascontiguousarray(problem.P),
         problem.q,
@@ -95,17 +95,16 @@ def solve_qp(problem: QuadraticProgram, guess: NDArray[np.intp] | None = None) -
     seconds = time.perf_counter() - begin
     if status is not QpStatus.OPTIMAL:
         nothing = np.full(n, np.nan)
-        return QuadraticSolution(status, nothing, np.zeros(n + m), np.inf, np.inf, np.inf, 0, seconds)
-    return QuadraticSolution(
-        status, solver.x, solver.multipliers, solver.primal, solver.dual, solver.gap, solver.iterations, seconds
-    )
+        return QuadraticSolution(status, nothing, np.zeros(n + m), np.inf, np.inf, np.inf, seconds)
+    primal, dual, gap = audit_solution(problem.P, problem.q, A, solver.low, solver.high, solver.x, solver.multipliers)
+    return QuadraticSolution(status, solver.x, solver.multipliers, primal, dual, gap, seconds)
 
 
 class QuadraticSolver:
     """Solves one quadratic program of the same size after the other, in memory that is there: for loops with a deadline.
 
-    The answer is in `x` and `multipliers`, its audit in `primal`, `dual` and `gap` (see `QuadraticSolution`). The constraints
-    that push are the next one's `guess`. Nothing raises: what cannot be solved is a status.
+    The answer is in `x` and `multipliers` (see `QuadraticSolution`), which is where the next problem starts; `low` and `high`
+    [n + m] are its bounds. Nothing raises: what cannot be solved is a status.
     """
 
     def __init__(self, variables: int, rows: int) -> None:
@@ -114,47 +113,51 @@ class QuadraticSolver:
 
         self._solve = daqp.solve
         self._variables = variables
-        self._low, self._high = np.zeros(variables + rows), np.zeros(variables + rows)
         self._q = np.zeros(variables)
         self._sense = np.zeros(variables + rows, np.intc)
-        self.guess = np.zeros(variables + rows, np.bool_)
+        self.low, self.high = np.zeros(variables + rows), np.zeros(variables + rows)
         self.x, self.multipliers = np.zeros(variables), np.zeros(variables + rows)
-        self.primal = self.dual = self.gap = float("inf")
-        self.iterations = 0
+        self.work = ActiveSetWork(
+            np.zeros(variables + rows, np.int8),
+            np.zeros((variables, variables)),
+            np.zeros((rows, rows)),
+            np.zeros((3, variables + rows)),
+        )
 
     def solve(
         self, P: Array, q: Array, lower: Array, upper: Array, A: Array, row_lower: Array, row_upper: Array
     ) -> QpStatus:
         """The optimum goes to `x`; on anything else than OPTIMAL, `x` is as it was. P and A C-contiguous."""
         n = self._variables
-        self._low[:n], self._low[n:], self._high[:n], self._high[n:] = lower, row_lower, upper, row_upper
-        if not (self._low <= self._high).all():  # also where one is not a number
+        self.low[:n], self.low[n:], self.high[:n], self.high[n:] = lower, row_lower, upper, row_upper
+        if not (self.low <= self.high).all():  # also where one is not a number
             return QpStatus.INFEASIBLE
-        status = self._attempt(P, q, A, self.guess, 0.0)
-        if status is not QpStatus.OPTIMAL and self.guess.any():
-            self.guess[:] = False
-            status = self._attempt(P, q, A, self.guess, 0.0)
+        if solve_by_active_set(P, q, A, self.low, self.high, self.x, self.multipliers, self.work):
+            return QpStatus.OPTIMAL
+        np.not_equal(self.multipliers, 0.0, out=self._sense, casting="unsafe")
+        status = self._attempt(P, q, A, 0.0)
+        if status is not QpStatus.OPTIMAL and self.multipliers.any():
+            self._sense[:] = 0
+            status = self._attempt(P, q, A, 0.0)
         if status is QpStatus.FAILED:
             # On a nearly singular P the direct method may cycle or miss a bound; proximal iterations do not.
-            status = self._attempt(P, q, A, self.guess, 1e-6 * float(np.abs(P).max()))
-        if status is QpStatus.OPTIMAL:
-            np.not_equal(self.multipliers, 0.0, out=self.guess)
+            self._sense[:] = 0
+            status = self._attempt(P, q, A, 1e-6 * float(np.abs(P).max()))
         return status
 
-    def _attempt(self, P: Array, q: Array, A: Array, guess: NDArray[np.bool_], proximal: float) -> QpStatus:
-        self._sense[:] = guess
+    def _attempt(self, P: Array, q: Array, A: Array, proximal: float) -> QpStatus:
+        """DAQP from the working set in `_sense`."""
         self._q[:] = q
         x, _, flag, info = self._solve(
-            P, self._q, A, self._high, self._low, self._sense, primal_tol=PRIMAL_TOLERANCE, eps_prox=proximal
+            P, self._q, A, self.high, self.low, self._sense, primal_tol=PRIMAL_TOLERANCE, eps_prox=proximal
         )
         if flag == -1:
             return QpStatus.INFEASIBLE
         y = info["lam"]
-        primal, dual, gap = _audit(P, q, A, self._low, self._high, x, y)
+        primal, dual, _ = audit_solution(P, q, A, self.low, self.high, x, y)
         if flag != 1 or not (primal <= 10 * PRIMAL_TOLERANCE and dual < math.inf):
             return QpStatus.FAILED
         self.x[:], self.multipliers[:] = x, y
-        self.primal, self.dual, self.gap, self.iterations = primal, dual, gap, int(info["iterations"])
         return QpStatus.OPTIMAL
 
 
@@ -162,32 +165,5 @@ def audit(problem: QuadraticProgram, x: Array, y: Array) -> tuple[float, float, 
     """Residuals of the optimality conditions at x with multipliers y: primal, dual, gap (see `QuadraticSolution`)."""
     A = problem.A if len(problem.row_lower) else np.empty((0, len(x)))
     low, high = np.concatenate([problem.lower, problem.row_lower]), np.concatenate([problem.upper, problem.row_upper])
-    primal, dual, gap = _audit(problem.P, problem.q, A, low, high, x, y)
+    primal, dual, gap = audit_solution(problem.P, problem.q, A, low, high, x, y)
     return float(primal), float(dual), float(gap)
-
-
-@kernel
-def _audit(P, q, A, low, high, x, y):  # type: ignore[no-untyped-def]
-    n, m = A.shape[1], A.shape[0]
-    primal = dual = gap = 0.0
-    for k in range(n + m):
-        value = 0.0
-        if k < n:
-            value = x[k]
-            slope = q[k] + y[k]
-            for j in range(n):
-                slope += P[k, j] * x[j]
-            for j in range(m):
-                slope += A[j, k] * y[n + j]
-            if not abs(slope) < math.inf:  # no number: no comparison holds
-                return math.inf, math.inf, math.inf
-            dual = max(dual, abs(slope))
-        else:
-            for j in range(n):
-                value += A[k - n, j] * x[j]
-        if not abs(value) < math.inf:
-            return math.inf, math.inf, math.inf
-        primal = max(primal, low[k] - value, value - high[k])
-        if y[k] != 0.0:
-            gap = max(gap, abs(y[k] * (high[k] - value if y[k] > 0 else value - low[k])))
-    return primal, dual, gap

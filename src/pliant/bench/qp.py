@@ -34,13 +34,13 @@ def _times(n: int) -> tuple[list[float], list[float]]:
     W = root @ root.T / n + 0.2 * np.eye(n)
     P = J.T @ J
     P += 1e-8 * np.linalg.norm(P) / np.linalg.norm(W) * W
-    target, active = rng.normal(size=3), None
+    target, guess = rng.normal(size=3), None
     cold, warm = [], []
     for _ in range(2050):
         target = target + 0.02 * rng.normal(size=3)
         problem = QuadraticProgram(P, -J.T @ target, np.zeros(n), np.full(n, 2.0), W, np.full(n, -2.0), np.full(n, 2.0))
         cold.append(solve_qp(problem).seconds)
-        solution = solve_qp(problem, active)
+        solution = solve_qp(problem, guess)
         warm.append(solution.seconds)
-        active = solution.active()
+        guess = solution.multipliers
     return cold[50:], warm[50:]

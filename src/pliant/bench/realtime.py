@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control.pace import Pace, Rights, Timing, real_time
-from pliant.control.two_rates import PathTargets, TwoRates
+from pliant.control.two_rates import EARLY, PathTargets, TwoRates
 from pliant.device import Drive, Measurement
 from pliant.device.wiring import Wiring
 from pliant.gallery import diamond
@@ -55,7 +55,8 @@ def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
             run = controller.run(min(SLICE, seconds), targets, drive)
             ours.append(run.timing)
             models += run.models
-            quiet, rights = _bare_loop(min(SLICE, seconds), controller.core)
+            typical = float(np.median(run.timing.latencies))
+            quiet, rights = _bare_loop(min(SLICE, seconds), controller.core, typical)
             bare.append(quiet)
         lines.append(
             f"{run.rights}; bare loop: {rights}; load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
@@ -74,21 +75,26 @@ def _models_alone(controller: TwoRates, seconds: float) -> float:
     return (box.number - first) / (time.monotonic() - begin)
 
 
-def _bare_loop(seconds: float, core: int | None) -> tuple[Timing, Rights]:
-    """The same priority and core, the same deadlines, and nothing to do."""
+def _bare_loop(seconds: float, core: int | None, busy: float) -> tuple[Timing, Rights]:
+    """The same priority and core, the same deadlines, and nothing to do but to watch the clock for `busy` seconds, which is
+    what a command takes: where that takes longer, the machine was away."""
     timing = Timing(int(1.2 * seconds * RATE) + 100, 1 / RATE)
     with real_time(core=core) as rights:
-        pace, end = Pace(RATE), time.monotonic() + seconds
+        pace, end = Pace(RATE, EARLY if core is not None else 0.0), time.monotonic() + seconds
         woke = 0.0
         while woke < end:
             woke = pace.wait()
-            timing.note(woke, time.monotonic(), 0.0)
+            now = woke
+            while now < woke + busy:
+                now = time.monotonic()
+            timing.note(woke, now, 0.0)
     return timing, rights
 
 
 def _figures(ours: list[Timing], bare: list[Timing], model_hz: float, alone: float) -> list[Figure]:
     outside, quiet = (100 * float(np.mean([timing.outside() for timing in all_])) for all_ in (ours, bare))
     latency = 1e6 * np.concatenate([timing.latencies for timing in ours])
+    idle = 1e6 * np.concatenate([timing.latencies for timing in bare])
     age = 1e3 * np.concatenate([timing.model_ages for timing in ours])
     periods = np.concatenate([timing.periods for timing in ours])
     return [
@@ -99,6 +105,8 @@ def _figures(ours: list[Timing], bare: list[Timing], model_hz: float, alone: flo
         Figure("realtime.command_median_us", float(np.median(latency)), "us", better="lower"),
         bounded("realtime.command_p999_us", float(np.percentile(latency, 99.9)), "us", 300.0, "lower", "bound"),
         bounded("realtime.command_max_us", float(latency.max()), "us", 2000.0, "lower", "bound"),
+        Figure("realtime.bare_command_p999_us", float(np.percentile(idle, 99.9)), "us", better="lower"),
+        Figure("realtime.bare_command_max_us", float(idle.max()), "us", better="lower"),
         Figure("realtime.model_hz_alone", alone, "Hz", better="higher"),
         bounded("realtime.model_hz", model_hz, "Hz", max(60.0, 0.7 * alone), "higher", "bound"),
         Figure("realtime.model_age_median_ms", float(np.median(age)), "ms", better="lower"),

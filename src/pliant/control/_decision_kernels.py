@@ -1,27 +1,130 @@
-"""The QP of a decision, filled into arrays that are already there."""
+"""A decision in arrays that are already there: the goal, the QP, its answer."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
+from pliant.algebra._qp_kernels import ActiveSetWork, solve_by_active_set
 from pliant.algebra.compiled import inlined, kernel
 
 
+class Rows(NamedTuple):
+    """Which rows of a condensed model do what: a [n] of actuators, e of effectors with weights S; limited: actuators whose
+    displacement has limits."""
+
+    a: Any
+    e: Any
+    S: Any
+    limited: Any
+
+
+class Reach(NamedTuple):
+    """Limits [n, 2] of efforts, course [n, 2] of displacements, and how fast each may change per second [n], inf for at
+    once."""
+
+    limits: Any
+    course: Any
+    effort_rate: Any
+    displacement_rate: Any
+
+
+class Problem(NamedTuple):
+    """The QP in scaled variables, bounds [n] before rows [k] in low and high; scale [n]; work space d [m], J [e, n]."""
+
+    P: Any
+    q: Any
+    A: Any
+    low: Any
+    high: Any
+    scale: Any
+    d: Any
+    J: Any
+
+
+SOLVED, NOT_A_NUMBER, UNSOLVED = 0, 2, 3
+
+
 @kernel
-def fill_decision(
-    W, free, efforts, a, e, S, target, energy, limits, course, now_efforts, now_delta, slew, pace, trust, limited,
-    P, q, lower, upper, A, row_lower, row_upper, scale, d, J
+def decide(
+    W, free, efforts, target, interval, speed, energy, rehearsal, goal, moved, now_efforts, now_delta, x, multipliers,
+    a, e, S, limited, limits, course, effort_rate, displacement_rate, anywhere, P, q, A, low, high, scale, d, J,
+    side, L, schur, vectors
 ):  # fmt: skip
-    """See `DecisionProblem.fill`. W [m, m], free and efforts [m]: the condensed model; a, e: rows of the n actuators and of
-    the effectors; S, target [e]; limits, course [n, 2]; slew, pace, trust [n]: how far effort and displacement may go from
-    now_efforts and now_delta, and effort from the model's, inf for anywhere; limited: actuators whose displacement has
-    limits. d [m] and J [e, n] are work space."""
+    """The goal approaches the target, and the efforts and displacements of the actuators become those of the QP's optimum:
+    SOLVED, or what kept them as they were. A rehearsal does the work and changes nothing that counts.
+
+    The arrays from `a` on are those of Rows, Reach, anywhere, Problem and ActiveSetWork, one by one: it takes 6 us to hand
+    over the tuples.
+    """
+    rows, reach = Rows(a, e, S, limited), Reach(limits, course, effort_rate, displacement_rate)
+    problem, room = Problem(P, q, A, low, high, scale, d, J), ActiveSetWork(side, L, schur, vectors)
+    if not approach(target, speed * interval, goal, moved):
+        return NOT_A_NUMBER
+    fill_decision(W, free, efforts, moved, energy, now_efforts, now_delta, interval, rows, reach, anywhere, problem)
+    for k in range(problem.low.shape[0]):
+        if not problem.low[k] <= problem.high[k]:  # also where one is not a number
+            problem.low[0] = math.nan
+    solved = problem.low[0] <= problem.high[0] and solve_by_active_set(
+        problem.P, problem.q, problem.A, problem.low, problem.high, x, multipliers, room
+    )
+    if rehearsal:
+        return SOLVED
+    for r in range(goal.shape[0]):
+        goal[r] = moved[r]
+    if not solved:
+        return UNSOLVED
+    take_over(W, rows, problem, x, now_efforts, now_delta)
+    return SOLVED
+
+
+@kernel
+def approach(target, reach, goal, moved):
+    """moved [e] <- the goal, closer to the target by at most `reach`; False where the target is not a number."""
+    distance, number = 0.0, True
+    for r in range(goal.shape[0]):
+        number = number and abs(target[r]) < math.inf
+        distance += (target[r] - goal[r]) ** 2
+    if not number:
+        return False
+    distance = math.sqrt(distance)
+    if not distance < math.inf:  # the first one
+        for r in range(goal.shape[0]):
+            moved[r] = target[r]
+        return True
+    share = reach / distance if distance > reach else 1.0
+    for r in range(goal.shape[0]):
+        moved[r] = goal[r] + share * (target[r] - goal[r])
+    return True
+
+
+@kernel
+def take_over(W, rows, problem, x, efforts, displacements):
+    """The answer x of the QP, rounded into its bounds, as efforts and displacements [n] of the actuators."""
+    a, scale, d = rows.a, problem.scale, problem.d
+    for i in range(a.shape[0]):
+        efforts[i] = min(max(x[i], problem.low[i]), problem.high[i]) * scale[i]
+    for i in range(a.shape[0]):
+        total = d[a[i]]
+        for j in range(a.shape[0]):
+            total += W[a[i], a[j]] * efforts[j]
+        displacements[i] = total
+
+
+@kernel
+def fill_decision(W, free, efforts, target, energy, now_efforts, now_delta, interval, rows, reach, trust, problem):
+    """See `DecisionProblem.fill`. W [m, m], free and efforts [m]: the condensed model; rates count from now_efforts and
+    now_delta [n] over `interval` [s]; trust [n]: how far an effort may go from the model's, inf for anywhere."""
+    a, e, S, limited = rows
+    limits, course, effort_rate, displacement_rate = reach
+    P, q, A, lower, upper, scale, d, J = problem
     n = a.shape[0]
     _without_actuation(W, free, efforts, a, d)
     for i in range(n):
-        diagonal = W[a[i], a[i]]
-        scale[i] = 1.0 / math.sqrt(diagonal) if diagonal > 0.0 else 1.0
+        low, high = _within_reach(limits[i, 0], limits[i, 1], now_efforts[i], effort_rate[i], interval)
+        lower[i], upper[i] = _within_reach(low, high, efforts[a[i]], trust[i], 1.0)
+        scale[i] = 1.0 if _does_nothing(W[a[i], a[i]], lower[i], upper[i]) else 1.0 / math.sqrt(W[a[i], a[i]])
     tracking, work = _fill_objective(W, a, e, S, target, scale, d, P, q, J)
     weight = 1.0 / max(tracking, 1e-300)
     epsilon = energy * max(tracking, 1e-300) / work
@@ -29,17 +132,17 @@ def fill_decision(
         q[i] *= weight
         for j in range(n):
             P[i, j] = weight * (P[i, j] + epsilon * scale[i] * W[a[i], a[j]] * scale[j])
-        if W[a[i], a[i]] <= 0.0:  # an effort that does nothing here (a modulus without strain) stays as it is
-            P[i, i] = 1.0
-            q[i] = -efforts[a[i]] / scale[i]
     for i in range(n):
-        low, high = _within_reach(limits[i, 0], limits[i, 1], now_efforts[i], slew[i])
-        low, high = _within_reach(low, high, efforts[a[i]], trust[i])
-        lower[i], upper[i] = low / scale[i], high / scale[i]
+        if _does_nothing(W[a[i], a[i]], lower[i], upper[i]):  # then it stays as it is
+            for j in range(n):
+                P[i, j] = P[j, i] = 0.0
+            P[i, i], q[i] = 1.0, -efforts[a[i]]
+        lower[i] /= scale[i]
+        upper[i] /= scale[i]
     for k in range(limited.shape[0]):
         i = limited[k]
-        low, high = _within_reach(course[i, 0], course[i, 1], now_delta[i], pace[i])
-        row_lower[k], row_upper[k] = (low - d[a[i]]) * scale[i], (high - d[a[i]]) * scale[i]
+        low, high = _within_reach(course[i, 0], course[i, 1], now_delta[i], displacement_rate[i], interval)
+        lower[n + k], upper[n + k] = (low - d[a[i]]) * scale[i], (high - d[a[i]]) * scale[i]
         for j in range(n):
             A[k, j] = scale[i] * W[a[i], a[j]] * scale[j]
 
@@ -81,21 +184,18 @@ def _fill_objective(W, a, e, S, target, scale, d, P, q, J):
 
 
 @inlined
-def _within_reach(low, high, now, reach):
+def _does_nothing(compliance, low, high):
+    """Whether an effort has no work to do between its limits (a modulus without strain): less than 1e-24 J."""
+    return not compliance > 0.0 or compliance * (high - low) ** 2 < 1e-24
+
+
+@inlined
+def _within_reach(low, high, now, rate, interval):
     """Limits cut to what can be reached from `now`; a limit already passed is approached, not jumped to."""
-    if reach == math.inf:
+    if rate == math.inf:
         return low, high
+    reach = rate * interval
     first = min(max(low, now - reach), max(now, low))
     first = min(first, now + reach)
     last = max(min(high, now + reach), now - reach)
     return first, max(last, first)
-
-
-@kernel
-def predict_actuators(W, d, a, efforts, out):
-    """out [n] <- d_a + W_aa efforts: the displacements of the actuators at these efforts [n]."""
-    for i in range(a.shape[0]):
-        total = d[a[i]]
-        for j in range(a.shape[0]):
-            total += W[a[i], a[j]] * efforts[j]
-        out[i] = total

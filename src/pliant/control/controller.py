@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.qp import QpStatus, QuadraticSolver
-from pliant.control._decision_kernels import predict_actuators
+from pliant.control._decision_kernels import UNSOLVED, decide, take_over
 from pliant.control.decision import RELAXATION, DecisionProblem
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
@@ -43,11 +43,15 @@ class Controller:
         _require_plain(robot, self._problem.effector_names)
         self.speed = robot.size if speed is None else speed
         n = len(self._problem.actuators)
-        self._solver = QuadraticSolver(n, len(self._problem.row_lower))
+        self._solver = QuadraticSolver(n, len(self._problem.arrays.A))
         self.efforts = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])
         self.displacements = np.zeros(n)
         self.goal = np.full(len(self._problem.effectors), np.nan)
-        self._away = np.zeros(len(self._problem.effectors))
+        self._moved = np.zeros(len(self._problem.effectors))
+        self._arrays = (
+            self.efforts, self.displacements, self._solver.x, self._solver.multipliers, *self._problem.rows,
+            *self._problem.reach, self._problem.anywhere, *self._problem.arrays, *self._solver.work
+        )  # fmt: skip
         self.rows = self._problem.actuators
         self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
 
@@ -70,21 +74,33 @@ class Controller:
     def decide(self, W: Array, delta_free: Array, efforts: Array, target: Array, interval: float) -> Verdict:
         """A command for a target [e] by a model: W [m, m], delta_free [m], and the efforts [m] it was made with; `interval`
         [s] since the last command."""
-        if not self._approach(target, interval):
-            return Verdict.NOT_A_NUMBER
+        ended = self._decide(W, delta_free, efforts, target, interval, False)
+        return Verdict(ended) if ended != UNSOLVED else self._solve(W, delta_free, efforts, interval)
+
+    def rehearse(self, W: Array, delta_free: Array, efforts: Array, interval: float) -> None:
+        """Do the work of a decision and change nothing: shortly before a deadline it fetches code and numbers that others have
+        driven out of the processor's caches."""
+        self._decide(W, delta_free, efforts, self.goal, interval, True)
+
+    def _decide(self, W: Array, free: Array, efforts: Array, target: Array, interval: float, rehearsal: bool) -> int:
+        ended: int = decide(
+            W, free, efforts, target, interval, self.speed, self._problem.energy, rehearsal, self.goal, self._moved,
+            *self._arrays
+        )  # fmt: skip
+        return ended
+
+    def _solve(self, W: Array, free: Array, efforts: Array, interval: float) -> Verdict:
+        """The QP that took more than a few guesses, or has no answer: then without some kinds of limits."""
         problem, solver = self._problem, self._solver
+        P, q, A, low, high = problem.arrays[:5]
+        n = len(q)
         for k in range(len(RELAXATION) + 1):
             problem.fill(
-                W, delta_free, efforts, self.goal, now_efforts=self.efforts, now_delta=self.displacements,
-                interval=interval, drop=RELAXATION[:k]
+                W, free, efforts, self.goal, now_efforts=self.efforts, now_delta=self.displacements, interval=interval,
+                drop=RELAXATION[:k]
             )  # fmt: skip
-            status = solver.solve(
-                problem.P, problem.q, problem.lower, problem.upper, problem.A, problem.row_lower, problem.row_upper
-            )
-            if status is QpStatus.OPTIMAL:
-                np.clip(solver.x, problem.lower, problem.upper, out=self.efforts)
-                np.multiply(self.efforts, problem.scale, out=self.efforts)
-                predict_actuators(W, problem.without_actuation, self.rows, self.efforts, self.displacements)
+            if solver.solve(P, q, low[:n], high[:n], A, low[n:], high[n:]) is QpStatus.OPTIMAL:
+                take_over(W, problem.rows, problem.arrays, solver.x, self.efforts, self.displacements)
                 return Verdict.SOLVED if k == 0 else Verdict.RELAXED
         return Verdict.FAILED
 
@@ -92,21 +108,6 @@ class Controller:
         """The efforts or the displacements [n] (the same array each time); a guard that sends others writes them here, so
         that rates count from what was sent."""
         return self.efforts if kind == "effort" else self.displacements
-
-    def _approach(self, target: Array, interval: float) -> bool:
-        """Move the goal towards the target; False where that is not a number."""
-        away = np.subtract(target, self.goal, out=self._away)
-        distance = float(np.sqrt(away @ away))
-        if not distance < np.inf:
-            if np.isfinite(target).all():  # the first one
-                self.goal[:] = target
-                return True
-            return False
-        reach = self.speed * interval
-        if distance > reach:
-            away *= reach / distance
-        self.goal += away
-        return True
 
 
 def _require_plain(robot: Robot, effectors: tuple[str, ...]) -> None:

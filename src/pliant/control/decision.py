@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticProgram
-from pliant.control._decision_kernels import fill_decision
+from pliant.control._decision_kernels import Problem, Reach, Rows, fill_decision
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
 
@@ -44,8 +44,8 @@ class Decision:
 
 
 class DecisionProblem:
-    """The QP of a robot's decisions, in arrays that are made once: P, q, lower, upper, A, row_lower, row_upper, scale, and
-    without_actuation: the displacements [m] of all rows with imposed efforts only."""
+    """The QP of a robot's decisions, in arrays that are made once: `arrays` (P, q, A, low and high with bounds before rows,
+    scale, and d, the displacements of all rows with imposed efforts only); `rows` and `reach` say what it is about."""
 
     def __init__(self, robot: Robot, energy: float = 1e-8) -> None:
         """energy: weight of the actuators' work relative to the tracking error."""
@@ -67,21 +67,27 @@ class DecisionProblem:
         self.course = np.concatenate([limit.displacement for limit in limits])
         self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
         self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
-        self._anywhere = np.full(len(self.actuators), np.inf)
-        self._no_course = np.tile([-np.inf, np.inf], (len(self.actuators), 1))
         names = [robot.system.row_names[k] for k in self.actuators]
         bounded = np.isfinite(self.course).any(axis=1) | np.isfinite(self.displacement_rate)
-        self._limited = np.flatnonzero(bounded)
-        self.limit_names = tuple(
-            [f"{name} effort" for name in names] + [f"{names[k]} displacement" for k in self._limited]
+        limited = np.flatnonzero(bounded)
+        self.limit_names = tuple([f"{name} effort" for name in names] + [f"{names[k]} displacement" for k in limited])
+        n, k, e = len(self.actuators), len(limited), len(self.effectors)
+        self.anywhere = np.full(n, np.inf)
+        self.rows = Rows(self.actuators, self.effectors, self._weights, limited)
+        self.reach = Reach(self.effort, self.course, self.effort_rate, self.displacement_rate)
+        self.arrays = Problem(
+            P=np.zeros((n, n)), q=np.zeros(n), A=np.zeros((k, n)), low=np.zeros(n + k), high=np.zeros(n + k),
+            scale=np.ones(n), d=np.zeros(len(rows)), J=np.zeros((e, n))
+        )  # fmt: skip
+
+    def reach_without(self, drop: tuple[str, ...]) -> Reach:
+        """The limits that are left when these kinds (see `RELAXATION`) are dropped."""
+        return Reach(
+            self.effort,
+            np.tile([-np.inf, np.inf], (len(self.actuators), 1)) if "displacement" in drop else self.course,
+            self.anywhere if "effort rate" in drop else self.effort_rate,
+            self.anywhere if "displacement rate" in drop else self.displacement_rate,
         )
-        n, k, m = len(self.actuators), len(self._limited), len(rows)
-        self.P, self.q, self.scale = np.zeros((n, n)), np.zeros(n), np.ones(n)
-        self.lower, self.upper = np.zeros(n), np.zeros(n)
-        self.A, self.row_lower, self.row_upper = np.zeros((k, n)), np.zeros(k), np.zeros(k)
-        self._slew, self._pace = np.zeros(n), np.zeros(n)
-        self.without_actuation = np.zeros(m)
-        self._jacobian = np.zeros((len(self.effectors), n))
 
     def fill(
         self,
@@ -101,18 +107,12 @@ class DecisionProblem:
         now_efforts, now_delta [n]: of the actuators, from which rates count; interval [s]: since then, None for no rates;
         drop: kinds of limits to leave out (see `RELAXATION`); trust [n]: largest change from the model's efforts.
         """
-        slew, pace = self._anywhere, self._anywhere
-        if interval is not None:
-            if "effort rate" not in drop:
-                slew = np.multiply(self.effort_rate, interval, out=self._slew)
-            if "displacement rate" not in drop:
-                pace = np.multiply(self.displacement_rate, interval, out=self._pace)
-        course = self._no_course if "displacement" in drop else self.course
+        if interval is None:
+            drop = (*drop, "effort rate", "displacement rate")
+        reach = self.reach_without(drop) if drop else self.reach
         fill_decision(
-            W, free, efforts, self.actuators, self.effectors, self._weights, target, self.energy, self.effort, course,
-            now_efforts, now_delta, slew, pace, self._anywhere if trust is None else trust, self._limited, self.P, self.q,
-            self.lower, self.upper, self.A, self.row_lower, self.row_upper, self.scale,
-            self.without_actuation, self._jacobian
+            W, free, efforts, target, self.energy, now_efforts, now_delta, interval or 0.0, self.rows, reach,
+            self.anywhere if trust is None else trust, self.arrays
         )  # fmt: skip
 
     def of(
@@ -129,8 +129,7 @@ class DecisionProblem:
             model.W, model.delta_free, model.efforts, target, now_efforts=model.efforts[self.actuators],
             now_delta=model.delta[self.actuators], interval=interval, drop=drop, trust=trust
         )  # fmt: skip
-        problem = QuadraticProgram(
-            self.P.copy(), self.q.copy(), self.lower.copy(), self.upper.copy(), self.A.copy(), self.row_lower.copy(),
-            self.row_upper.copy()
-        )  # fmt: skip
-        return Decision(problem, self.scale.copy(), self.actuators, self.effectors, self.limit_names)
+        P, q, A, low, high, scale, _, _ = (array.copy() for array in self.arrays)
+        n = len(q)
+        problem = QuadraticProgram(P, q, low[:n], high[:n], A, low[n:], high[n:])
+        return Decision(problem, scale, self.actuators, self.effectors, self.limit_names)

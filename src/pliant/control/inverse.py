@@ -125,7 +125,7 @@ class Inverse:
             raise InputError(f"largest_move is {largest_move}", remedy="give a positive share of the robot's size")
         self.tangent, self.h = tangent, step
         self._reach = np.inf if step is not None else largest_move * robot.size
-        self._warm: NDArray[np.intp] | None = None
+        self._warm: Array | None = None
         self._driven = robot.named(Role.DRIVEN)
         attachments = robot.system.attachments
         self._wary = [
@@ -244,14 +244,10 @@ class Inverse:
         whole, model = model, model if held is None else model.holding(*held)
         for k in range(len(RELAXATION) + 1):
             decision = self.build(model, goal, interval=interval, drop=RELAXATION[:k])
-            warm = (
-                self._warm
-                if self._warm is not None and self._warm.max(initial=-1) < len(decision.limit_names)
-                else None
-            )
+            warm = self._warm if self._warm is not None and len(self._warm) == len(decision.limit_names) else None
             solution = solve_qp(decision.problem, warm)
             if solution.ok:
-                self._warm = solution.active()
+                self._warm = solution.multipliers
                 break
         efforts = whole.efforts.copy()
         if solution.ok:

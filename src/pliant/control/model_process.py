@@ -62,6 +62,7 @@ def start_keeper(plan: ModelPlan) -> SpawnProcess:
 def keep_model(plan: ModelPlan) -> None:
     """The keeper: a worker runs as long as there are restarts left."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _keep_to(plan.cores)
     spawn = multiprocessing.get_context("spawn")
 
     def started() -> tuple[SpawnProcess, Signal]:
@@ -88,11 +89,16 @@ def keep_model(plan: ModelPlan) -> None:
         process.kill()
 
 
+def _keep_to(cores: tuple[int, ...]) -> None:
+    """Leave the other cores to the control loop."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores)
+
+
 def run_model(plan: ModelPlan, go: Signal) -> None:
     """The worker: builds the robot, gets warm, waits for its turn, and keeps the model up to date until it is told to quit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if plan.cores and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, plan.cores)
+    _keep_to(plan.cores)
     parent = os.getppid()
     robot = plan.build()
     loop = ModelLoop(robot, kind=plan.kind, tangent=plan.tangent)

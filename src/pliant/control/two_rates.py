@@ -34,6 +34,9 @@ from pliant.robot import Robot
 
 Array = NDArray[np.float64]
 
+EARLY = 400e-6
+"""Seconds before a deadline that the control loop wakes, where it has a core of its own: time for a rehearsal."""
+
 
 class Targets(Protocol):
     """Where the effectors should be."""
@@ -134,7 +137,7 @@ class TwoRates:
         self.close()
 
     def tick(self, now: float, target: Array, interval: float) -> Array:
-        """One command [n] by the newest model: what may leave for a drive (the same array each time)."""
+        """One command [n] by the newest model: what may leave for a drive (the same array each time). Then `tell_model`."""
         box, controller, guard = self.link.box, self.controller, self.guard
         self.woke = now
         box.newest()
@@ -143,8 +146,18 @@ class TwoRates:
         self.events = guard.check(wanted, now, now - box.stamp)
         if self.events:
             wanted[:] = guard.command
-        self.link.send(guard.command, now)
         return guard.command
+
+    def rehearse(self) -> None:
+        """Do the work of a period and command nothing, so that the next is quick."""
+        box = self.link.box
+        box.newest()
+        self.controller.rehearse(box.W, box.delta_free, box.efforts, 1 / self.rate)
+        self.guard.rehearse()
+
+    def tell_model(self) -> None:
+        """Let the model's process know what was commanded."""
+        self.link.send(self.guard.command, self.woke)
 
     def run(
         self,
@@ -168,9 +181,12 @@ class TwoRates:
         verdicts, events, models = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64), self.link.box.number
         measured = _Measured(drive, self.effector_rows)
         with _EmergencyStop(self.guard) as stop, real_time(priority, self.core) as rights:
-            pace, begin = Pace(self.rate), time.monotonic()
+            pace, begin = Pace(self.rate, EARLY if self.core is not None else 0.0), time.monotonic()
             last = begin
             while True:
+                pace.doze()
+                targets.fill(last + period - begin, self.target)
+                self.rehearse()
                 woke = pace.wait()
                 if woke - begin > seconds or (stop.asked and self._is_safe(woke - stop.since)):
                     break
@@ -181,8 +197,9 @@ class TwoRates:
                     target = correction.adjust(target, measured.newest(), interval, held=self.events != 0)
                 command = self.tick(woke, target, interval)
                 drive.send(command, woke)
-                last = woke
                 timing.note(woke, time.monotonic(), woke - self.link.box.stamp)
+                self.tell_model()
+                last = woke
                 verdicts[self.verdict] += 1
                 if self.events:
                     _count(self.events, events)

@@ -107,6 +107,7 @@ class Guard:
         self._ramp_rate = (self.high - self.low) / ramp
         self._wanted = np.full(rows, np.nan)
         self._memory = np.zeros(6)
+        self._spare_memory, self._spare_command = self._memory.copy(), self.command.copy()
         self.stopped = False
         self._warm_up()
 
@@ -159,6 +160,15 @@ class Guard:
                 self._wanted, self.low, self.high, self.rate, self._ramp_rate, self.safe, float(now), float(model_age),
                 self._options, self.stopped, self._memory, self.command
             )
+        )  # fmt: skip
+
+    def rehearse(self) -> None:
+        """Do the work of a check and change nothing: it brings code and numbers into the processor's caches."""
+        np.copyto(self._spare_memory, self._memory)
+        np.copyto(self._spare_command, self.command)
+        guard_command(
+            self._wanted, self.low, self.high, self.rate, self._ramp_rate, self.safe, 0.0, 0.0, self._options,
+            self.stopped, self._spare_memory, self._spare_command
         )  # fmt: skip
 
     def stop(self) -> None:
