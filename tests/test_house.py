@@ -27,6 +27,7 @@ ROOMS = [
     "view",
     "gallery",
     "bench",
+    "paper",
     "doctor",
     "cli",
 ]

@@ -257,6 +257,32 @@ def bench(
         write_figures(figures, json)
 
 
+@app.command()
+def paper(
+    name: Annotated[str, typer.Argument(help="Which one: largilliere2015.")],
+    out: Annotated[Path, typer.Option(help="Folder for the plots.")] = Path("pliant-out"),
+    json: JsonPath = None,
+    data: Annotated[Optional[Path], typer.Option(help="Folder with measurements of others, where needed.")] = None,  # noqa: UP045
+) -> None:
+    """Reproduce a paper's tables and figures, each value beside the paper's."""
+    from pliant.errors import InputError
+    from pliant.paper import all_papers
+    from pliant.view import print_figures, write_figures
+
+    if name not in all_papers:
+        raise InputError(f"there is no paper {name!r}", remedy=f"choose: {', '.join(all_papers)}")
+    _require_writable(json)
+    out.mkdir(parents=True, exist_ok=True)
+    chosen = all_papers[name]
+    result = chosen.reproduce(out, data)
+    print_figures(result.figures, chosen.title)
+    print("\n".join(result.lines))
+    for path in result.plots:
+        print(f"drawn: {path}")
+    if json is not None:
+        write_figures(result.figures, json)
+
+
 def main() -> None:
     """Entry point: errors of pliant's own are one line on stderr, with exit code 2."""
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant import Cable, Corotational, NeoHookean, Point, Robot, TetBody, make
+from pliant.device import SimulatedPlant
 
 TENDONS = {"up": (0.008, 0.014), "down": (0.008, 0.002), "left": (0.014, 0.008), "right": (0.002, 0.008)}
 
@@ -26,3 +27,8 @@ def arm(law=None, divisions=(10, 2, 2), order=1, damping=(0.0, 0.0)) -> Robot:
 def arm_plant() -> Robot:
     """Another mesh, order, law and stiffness than `arm`, with damping."""
     return arm(NeoHookean(E=315e3, nu=0.42), (7, 2, 2), order=2, damping=(0.5, 0.004))
+
+
+def bus_plant() -> SimulatedPlant:
+    """`arm_plant` at the far end of a bus, commanded by lengths, with motors that lag, and noise."""
+    return SimulatedPlant(arm_plant(), 0.01, kind="displacement", settling=0.02, noise=1e-5, seed=5)

@@ -163,6 +163,17 @@ def test_the_count_tells_what_is_lost_late_or_begun_anew():
     assert reception.time == pytest.approx(0.5)
 
 
+def test_a_sender_that_starts_anew_after_a_silence_is_heard_at_once():
+    """A count that is a little behind is a straggler; after half a second of silence it is a new beginning."""
+    reception = Reception(DriveStatus())
+    for k in range(20):
+        assert reception.accept(sealed(MEASUREMENT, [], k, 0.01 * k)[0], 1.0 + 0.01 * k)
+    assert not reception.accept(sealed(MEASUREMENT, [], 0, 0.0)[0], 1.3)
+    assert reception.accept(sealed(MEASUREMENT, [], 0, 0.0)[0], 3.0)
+    assert reception.accept(sealed(MEASUREMENT, [], 1, 0.01)[0], 3.01)
+    assert reception.count == 1
+
+
 def test_the_stamp_tells_what_is_late_without_common_clocks():
     """Clocks that differ by a thousand seconds, and one that wraps around: only the message that took 30 ms longer is late."""
     status = DriveStatus()

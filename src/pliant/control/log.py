@@ -12,12 +12,16 @@ from pliant.control.two_rates import TwoRates
 from pliant.device import Channel, Recorder
 from pliant.device.guard import EVENT_WORDS
 
+COUNTS = ("lost", "late", "damaged", "faults")
+"""What a drive counts (`DriveStatus`)."""
+
 
 class LoopLog:
     """Records a run of `TwoRates`: give it as `watch`, and close it afterwards (or use it in a `with` block).
 
     Channel "control", one record per command: target, goal, command, efforts and displacements decided, age of the model,
-    verdict, the guard's events, and what the period took. Channel "model", one record per model: its number, what it took,
+    verdict, the guard's events, what the period took, what was measured of the effectors and how long ago, and what the drive
+    counted (messages lost, late, damaged, and faults). Channel "model", one record per model: its number, what it took,
     where the ports are by it, and the process that made it.
     """
 
@@ -30,7 +34,8 @@ class LoopLog:
             [
                 ("time", "f8"), ("took", "f8"), ("model_age", "f8"), ("verdict", "i8"), ("events", "i8"),
                 ("target", "f8", (e,)), ("goal", "f8", (e,)), ("command", "f8", (n,)), ("efforts", "f8", (n,)),
-                ("displacements", "f8", (n,)),
+                ("displacements", "f8", (n,)), ("measured", "f8", (e,)), ("measured_age", "f8"),
+                *((count, "i8") for count in COUNTS),
             ]
         )  # fmt: skip
         model = np.dtype(
@@ -40,10 +45,10 @@ class LoopLog:
             Channel(
                 "control",
                 control,
-                units={"took": "s", "model_age": "s"},
+                units={"took": "s", "model_age": "s", "measured_age": "s"},
                 rows={
                     "target": controller.effector_rows, "goal": controller.effector_rows, "command": commands,
-                    "efforts": commands, "displacements": commands,
+                    "efforts": commands, "displacements": commands, "measured": controller.effector_rows,
                 },
                 words={"events": EVENT_WORDS},
             ),
@@ -65,6 +70,10 @@ class LoopLog:
         out["verdict"], out["events"] = two.verdict, two.events
         out["target"], out["goal"], out["command"] = two.target, two.controller.goal, two.guard.command
         out["efforts"], out["displacements"] = two.controller.efforts, two.controller.displacements
+        if two.measured is not None and two.drive is not None:
+            out["measured"], out["measured_age"] = two.measured.values, two.measured.age(two.woke)
+            for count in COUNTS:
+                out[count] = getattr(two.drive.status, count)
         self._control.push(out)
         box = two.link.box
         if box.number != self._made["number"]:

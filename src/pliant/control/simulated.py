@@ -23,7 +23,8 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class SimulatedRun:
     """What happened, one row per control period: time [s], target and position of the plant's effectors [e], command [n] in
-    the plant's unit, how old the model was [s], the verdict; and the norms of each model and of its change, per model."""
+    the plant's unit, how old the model was [s], the verdict; and per model the infinity norms of the QP's matrix
+    M = W_ea^T W_ea and of its change."""
 
     time: Array
     target: Array
@@ -41,7 +42,7 @@ class SimulatedRun:
 
     @property
     def variation(self) -> Array:
-        """By what share the model changed from one to the next, in the infinity norm of W_ea."""
+        """By what share |M' - M| / |M| the QP's matrix changed from one model to the next."""
         return np.asarray(self.model_change / self.model_norm[:-1])
 
     @property
@@ -106,7 +107,7 @@ class _LateModels:
         self._block = np.ix_(loop.model.rows(*effectors), actuators)
         self.visible = self._coming = loop.model
         self.made = 0.0
-        self._seen = [self.visible.W[self._block]]
+        self._seen = [self._matrix()]
 
     def look(self, now: float, command: Array) -> bool:
         """Whether another model has come by `now` [s]; the next one is then begun with this command."""
@@ -115,12 +116,16 @@ class _LateModels:
             return False
         self.visible, self.made = self._coming, max(0.0, (due - 2) / self._rate)
         self._coming, self._begun = self._loop.cycle(command) or self._coming, due
-        self._seen.append(self.visible.W[self._block])
+        self._seen.append(self._matrix())
         return True
 
+    def _matrix(self) -> Array:
+        W = self.visible.W[self._block]
+        return np.asarray(W.T @ W)
+
     def norms_and_changes(self) -> tuple[Array, Array]:
-        """The infinity norm of W_ea of every model seen, and of its change to the next."""
-        norms = [np.abs(W).sum(axis=1).max() for W in self._seen]
+        """The infinity norm of W_ea^T W_ea of every model seen, and of its change to the next."""
+        norms = [np.abs(M).sum(axis=1).max() for M in self._seen]
         changes = [np.abs(b - a).sum(axis=1).max() for a, b in pairwise(self._seen)]
         return np.array(norms), np.array(changes)
 

@@ -77,7 +77,8 @@ class Run:
 class TwoRates:
     """The controller at two rates of one robot; use it in a `with` block.
 
-    Of the last period: woke [s], target [e], verdict, and events (the guard's flags).
+    Of the last period: woke [s], target [e], verdict, and events (the guard's flags). While it runs: drive, and measured, what
+    that says of the effectors.
     """
 
     def __init__(
@@ -114,6 +115,8 @@ class TwoRates:
         )  # fmt: skip
         self.target = np.full(len(self.controller.goal), np.nan)
         self.effector_rows = self.controller.effector_rows
+        self.drive: Drive | None = None
+        self.measured: Measured | None = None
         self.woke = 0.0
         self.verdict = Verdict.SOLVED
         self.events = 0
@@ -171,20 +174,22 @@ class TwoRates:
     ) -> Run:
         """Control for so long, with real-time priority where the system allows it.
 
-        correction: of the targets by what the drive measures of the effectors, off by default. watch: called after every
-        command with the time since the start [s] (to record, to adjust; it counts as part of the period). Ctrl-C is an
+        correction: of the targets by what the drive measures of the effectors, off by default; it stands still while the guard
+        does something, and where the last measurement is older than a model may be (the guard's `hold`). watch: called after
+        every command with the time since the start [s] (to record, to adjust; it counts as part of the period). Ctrl-C is an
         emergency stop: the command goes to the safe one at the guard's rates, and the drive is told.
         """
         period = 1.0 / self.rate
         timing = Timing(int(1.2 * seconds * self.rate) + 100, period)
         self.link.box.newest()
         verdicts, events, models = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64), self.link.box.number
-        measured = _Measured(drive, self.effector_rows)
+        self.drive, self.measured = drive, (measured := Measured(drive, self.effector_rows))
         with _EmergencyStop(self.guard) as stop, real_time(priority, self.core) as rights:
             pace, begin = Pace(self.rate, EARLY if self.core is not None else 0.0), time.monotonic()
             last = begin
             while True:
                 pace.doze()
+                measured.update()
                 targets.fill(last + period - begin, self.target)
                 self.rehearse()
                 woke = pace.wait()
@@ -194,7 +199,8 @@ class TwoRates:
                 targets.fill(woke - begin, self.target)
                 target = self.target
                 if correction is not None:
-                    target = correction.adjust(target, measured.newest(), interval, held=self.events != 0)
+                    held = self.events != 0 or not measured.age(woke) < self.guard.hold
+                    target = correction.adjust(target, measured.values, interval, held=held)
                 command = self.tick(woke, target, interval)
                 drive.send(command, woke)
                 timing.note(woke, time.monotonic(), woke - self.link.box.stamp)
@@ -225,21 +231,27 @@ class TwoRates:
         self.link.close()
 
 
-class _Measured:
-    """The effectors as a drive measured them last, [e]; NaN before it ever did, and in rows that it does not measure."""
+class Measured:
+    """The effectors as a drive measured them last: values [e], NaN before it ever did and in rows that it does not measure."""
 
     def __init__(self, drive: Drive, rows: tuple[str, ...]) -> None:
         names = drive.wiring.measurements
         self._drive = drive
         self._places = [(k, names.index(row)) for k, row in enumerate(rows) if row in names]
-        self._values = np.full(len(rows), np.nan)
+        self._arrived = -np.inf
+        self.values = np.full(len(rows), np.nan)
 
-    def newest(self) -> Array:
+    def update(self) -> None:
+        """Take over what has come since."""
         measurement = self._drive.read()
         if measurement is not None:
+            self._arrived = measurement.arrived
             for k, place in self._places:
-                self._values[k] = measurement.values[place]
-        return self._values
+                self.values[k] = measurement.values[place]
+
+    def age(self, now: float) -> float:
+        """Seconds since the last measurement came, infinite before the first."""
+        return now - self._arrived
 
 
 def _count(flags: int, counts: NDArray[np.int64]) -> None:

@@ -167,6 +167,10 @@ class CanAssembler:
         return message
 
 
+SILENCE = 0.5
+"""Seconds without a message after which an old count means that its sender has started anew."""
+
+
 class Reception:
     """What the counts and stamps of one kind of message tell: which are lost, late, or older than one that was there before."""
 
@@ -189,10 +193,10 @@ class Reception:
         else:
             ahead = (message.sequence - self.count) % 65536
             if ahead == 0 or ahead >= 32768:
-                if 65536 - ahead <= 64 or ahead == 0:
+                if (65536 - ahead <= 64 or ahead == 0) and arrived - self._arrived < SILENCE:
                     status.late += 1
                     return False
-                # so far behind that it is a sender that has started anew, not a straggler
+                # so far behind, or after such a silence, it is a sender that has started anew, not a straggler
                 self._restart(message)
             else:
                 status.lost += ahead - 1

@@ -50,14 +50,19 @@ def _limb(a: tuple[float, float], b: tuple[float, float], width: float = 0.016, 
 
 
 def build(
-    mesh: TetMesh | None = None, *, order: int = 1, law: Law | None = None, damping: tuple[float, float] = (0.0, 0.0)
+    mesh: TetMesh | None = None,
+    *,
+    order: int = 1,
+    law: Law | None = None,
+    density: float = 1070.0,
+    damping: tuple[float, float] = (0.0, 0.0),
 ) -> Robot:
     """The robot; `mesh`: another shape in the same place (knees at 90 mm, top above the origin), z upwards."""
     mesh = shape() if mesh is None else mesh
     center = (np.abs(mesh.nodes[:, :2]) < 0.0165).all(axis=1)
     base = np.flatnonzero(center & (mesh.nodes[:, 2] < 0.004))
     law = Corotational(E=150e3, nu=0.45) if law is None else law
-    body = TetBody(mesh, law, density=1070.0, order=order, fixed=base, damping=damping)  # type: ignore[arg-type]
+    body = TetBody(mesh, law, density=density, order=order, fixed=base, damping=damping)  # type: ignore[arg-type]
     robot = Robot(body, gravity=(0.0, 0.0, -9.81))
     for k, name in enumerate(("east", "north", "west", "south")):
         c, s = np.cos(k * np.pi / 2), np.sin(k * np.pi / 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.body.body import Tangent
 from pliant.errors import InputError
-from pliant.robot import Robot, State
+from pliant.robot import Robot, Role, State
 from pliant.robot.system import require_tangent
 
 Array = NDArray[np.float64]
@@ -27,7 +28,8 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     """The lowest undamped modes K_t phi = (2 pi f)^2 M phi about a state (default: rest), by shift and invert.
 
     About a loaded equilibrium the exact tangent includes the stiffening or softening by the load. The mass matrix is the
-    bodies' own; with rigid parts it is pulled back to their coordinates like the stiffness.
+    bodies' own; with rigid parts it is pulled back to their coordinates like the stiffness. Ports whose displacement is given
+    hold it (H phi = 0), unless their effort is at its limit: a taut cable holds its length, a slack one holds nothing.
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -49,8 +51,30 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
         return assembly.force_on_coordinates(momentum).reshape(-1)
 
     M = LinearOperator((size, size), matvec=times_mass, dtype=float)
-    inverse = LinearOperator((size, size), matvec=lambda b: system.cholesky.solve(np.ascontiguousarray(b)), dtype=float)
+    inverse = LinearOperator((size, size), matvec=_inverse_that_holds(robot, state), dtype=float)
     start = np.random.default_rng(0).normal(size=size)
     squares, vectors = eigsh(K, k=count, M=M, sigma=0.0, OPinv=inverse, v0=start)
     shapes = np.array([assembly.motion_of_nodes(np.ascontiguousarray(column).reshape(-1, 3)) for column in vectors.T])
     return Modes(np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), shapes)
+
+
+def _inverse_that_holds(robot: Robot, state: State) -> Callable[[Array], Array]:
+    """b -> u with K u + H^T mu = b, H u = 0, H being the rows of driven ports that hold: K^-1 b less its part along them."""
+    system = robot.system
+    forces = []
+    for name in robot.named(Role.DRIVEN):
+        rows, limits = system.slices[name], robot.limits[name].effort
+        for row, (low, high) in zip(range(rows.start, rows.stop), limits, strict=True):
+            if low < state.efforts[row] < high:
+                unit = np.zeros_like(state.efforts)
+                unit[row] = 1.0
+                force = system.assembly.force_on_coordinates(system.port_force(state.pose, unit))
+                forces.append(force.reshape(-1))
+    H = np.array(forces).reshape(len(forces), 3 * system.assembly.coordinate_count)
+    Y = np.array([system.cholesky.solve(row) for row in H]).reshape(H.shape)
+
+    def inverse(b: Array) -> Array:
+        u = np.asarray(system.cholesky.solve(np.ascontiguousarray(b)))
+        return np.asarray(u - Y.T @ np.linalg.solve(H @ Y.T, H @ u)) if len(H) else u
+
+    return inverse

@@ -1,0 +1,158 @@
+"""The whole controller with a plant in another process behind a bus: what happens on the way does no harm."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import deque
+
+import numpy as np
+import pytest
+from two_rate_robots import arm, bus_plant
+
+from pliant import Statics
+from pliant.control import Correction, LoopLog, TwoRates
+from pliant.device import BusAddress, BusDrive, PlantProcess, read_recording
+from pliant.device.frames import MEASUREMENT
+from pliant.device.link import Link
+
+pytest.importorskip("can")
+
+RATE = 400.0
+DELAY = 0.008
+
+
+class BadLink(Link):
+    """A link that loses a share of all messages, in both directions, keeps commands back for up to `DELAY`, and can turn
+    measurements into what is no number."""
+
+    def __init__(self, link: Link, share: float) -> None:
+        super().__init__(link.wiring)
+        self.status = link.status
+        self._link, self._share = link, share
+        self._random = np.random.default_rng(1)
+        self._waiting: deque[tuple[float, object, np.ndarray, int, float]] = deque()
+        self.numbers = True
+        self.dropped = 0
+
+    def _lose(self) -> bool:
+        lost = self._random.random() < self._share
+        self.dropped += lost
+        return lost
+
+    def send(self, message, sequence, seconds):
+        if not self._lose():
+            due = time.monotonic() + DELAY * self._random.random()
+            due = max(due, self._waiting[-1][0]) if self._waiting else due
+            self._waiting.append((due, message, message.values.copy(), sequence, seconds))
+        while self._waiting and self._waiting[0][0] <= time.monotonic():
+            _, waiting, values, number, stamp = self._waiting.popleft()
+            now = waiting.values.copy()
+            waiting.values[:] = values
+            self._link.send(waiting, number, stamp)
+            waiting.values[:] = now
+        return True
+
+    def receive(self):
+        message = self._link.receive()
+        while message is not None and message.kind == MEASUREMENT and self._lose():
+            message = self._link.receive()
+        if message is not None and message.kind == MEASUREMENT and not self.numbers:
+            message.values[:] = np.nan
+        return message
+
+    def close(self):
+        self._link.close()
+
+
+class Still:
+    """A target that stays."""
+
+    def __init__(self, place) -> None:
+        self.place = place
+
+    def fill(self, seconds, out):
+        out[:] = self.place
+
+
+@pytest.fixture(scope="module")
+def controller():
+    with TwoRates(arm, rate=RATE, kind="displacement", restarts=20) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def target(controller):
+    robot = controller.robot
+    hanging = Statics(robot).solve().require().state
+    return robot.displacement(hanging, "tip") + np.array([0.0, 0.006, 0.004])
+
+
+def address(offset):
+    return BusAddress("udp_multicast", "239.74.163.2", (("port", 20000 + (os.getpid() * 4 + offset) % 40000),))
+
+
+def plant_on(bus, controller):
+    guard = controller.guard
+    return PlantProcess(bus_plant, bus, guard.low, guard.high, guard.rate, interval=0.005)
+
+
+def test_lost_late_and_absurd_messages_do_no_harm(controller, target, tmp_path):
+    """A tenth of all messages lost, commands up to 8 ms late, measurements that are no numbers for half a second: the loop
+    goes on, what arrives keeps bounds and rates, the tip arrives, and the recording has it all."""
+    bus = address(0)
+    with plant_on(bus, controller) as process:
+        link = BadLink(bus.link(process.wiring), 0.1)
+        correction = Correction(3, gain=2.0, limit=0.004)
+
+        def watch(seconds, two):
+            link.numbers = not 1.0 < seconds < 1.5
+            log(seconds, two)
+
+        with BusDrive(link) as drive, LoopLog(tmp_path / "bad.mcap", controller) as log:
+            run = controller.run(4.0, Still(target), drive, correction=correction, watch=watch)
+        report = process.close()
+    assert report.verdict.clean
+    assert report.verdict.commands > 0.6 * 4 * RATE
+    assert report.lost > 0.05 * report.verdict.commands
+    assert link.dropped > 0.05 * report.verdict.commands
+    assert run.timing.count > 0.9 * 4 * RATE
+    assert set(run.events) <= {"rate-limited", "bounded", "recovered"}
+    assert np.abs(correction.value).max() <= 0.004
+    control = read_recording(tmp_path / "bad.mcap")["control"]
+    silent = np.isnan(control["measured"]).all(axis=1) & (control.time - control.time[0] > 0.9)
+    assert 0.2 * RATE < silent.sum() < 0.8 * RATE
+    assert control["lost"][-1] >= 0.9 * drive.status.lost > 0.03 * drive.status.received
+    assert np.linalg.norm((control["measured"][-1] - target)[1:]) < 0.5e-3  # along the arm it cannot move
+
+
+def test_a_killed_plant_does_not_stop_the_loop(controller, target, tmp_path):
+    """kill -9 of the plant: commands go on within their limits, the correction stands still, the recording tells how long
+    nothing was measured; a plant that is started again is taken up."""
+    bus = address(1)
+    correction, seen = Correction(3, gain=2.0, limit=0.004), {}
+    first = plant_on(bus, controller)
+
+    def watch(seconds, two):
+        log(seconds, two)
+        if seconds > 1.0 and "killed" not in seen:
+            seen["killed"] = first.report()
+            os.kill(first.pid, signal.SIGKILL)
+        if 1.5 < seconds < 2.0:
+            seen.setdefault("correction", correction.value.copy())
+
+    with BusDrive(bus.link(first.wiring)) as drive:
+        with LoopLog(tmp_path / "killed.mcap", controller) as log:
+            run = controller.run(2.0, Still(target), drive, correction=correction, watch=watch)
+        first.close()
+        assert run.timing.count > 0.9 * 2 * RATE
+        assert seen["killed"].verdict.clean
+        np.testing.assert_array_equal(correction.value, seen["correction"])
+        control = read_recording(tmp_path / "killed.mcap")["control"]
+        assert 0.7 < control["measured_age"][-1] < 1.1
+        assert np.isfinite(control["command"]).all()
+        with plant_on(bus, controller) as second:
+            controller.run(1.0, Still(target), drive, correction=correction)
+            assert controller.measured.age(time.monotonic()) < 0.2
+            assert second.close().verdict.not_numbers == 0

@@ -1,0 +1,43 @@
+"""Natural modes where ports hold something."""
+
+import numpy as np
+import pytest
+
+from pliant import Cable, NeoHookean, Point, Robot, Statics, TetBody
+from pliant.motion import natural_modes
+from pliant.shape import make
+
+TIP = (0.1, 0.01, 0.01)
+
+
+def arm(fixed_tip=False):
+    mesh = make.box((0.1, 0.02, 0.02), (8, 2, 2))
+    fixed = np.flatnonzero(mesh.nodes[:, 0] < 1e-9)
+    if fixed_tip:
+        fixed = np.append(fixed, np.linalg.norm(mesh.nodes - TIP, axis=1).argmin())
+    return TetBody(mesh, NeoHookean(E=2e5, nu=0.3), fixed=fixed)
+
+
+def test_a_port_that_holds_its_displacement_is_like_a_fixed_node():
+    """The modes of an arm whose tip node is held by a port are those of the arm with that node fixed."""
+    held = Robot(arm(), gravity=(0, 0, 0))
+    held.impose("tip", Point(near=TIP), displacement=TIP)
+    state = Statics(held).solve().require().state
+    expected = natural_modes(Robot(arm(fixed_tip=True), gravity=(0, 0, 0)), 4).frequencies
+    assert natural_modes(held, 4, state).frequencies == pytest.approx(expected, rel=1e-6)
+    assert expected[0] > 2 * natural_modes(Robot(arm(), gravity=(0, 0, 0)), 1).frequencies[0]
+
+
+def test_a_taut_cable_holds_and_a_slack_one_does_not():
+    """A cable of given length stiffens the first mode while it is taut; with zero tension the arm is free."""
+    robot = Robot(arm(), gravity=(0, 0, 0))
+    robot.impose("cable", Cable([TIP], pull=(0.1, 0.01, 0.2)), displacement=0.004, effort_limits=(0, 50))
+    free = natural_modes(Robot(arm(), gravity=(0, 0, 0)), 1).frequencies[0]
+    taut = Statics(robot).solve().require().state
+    assert float(robot.effort(taut, "cable")[0]) > 0.01
+    # bending towards the cable is held; bending across it is not
+    frequencies = natural_modes(robot, 2, taut).frequencies
+    assert frequencies[1] > 2 * frequencies[0]
+    robot.set_displacement("cable", -0.01)
+    slack = Statics(robot).solve().require().state
+    assert natural_modes(robot, 2, slack).frequencies == pytest.approx([free, free], rel=1e-3)
