@@ -74,6 +74,18 @@ class Supports:
                 )
             owner[ids] = k
 
+    def require_extended_parts(self, nodes: Array) -> None:
+        """A rigid part needs three nodes that are not on a line, or its rotation means nothing."""
+        for name, ids in self.rigid.items():
+            spread = (
+                np.linalg.svd(nodes[ids] - nodes[ids].mean(axis=0), compute_uv=False) if len(ids) >= 3 else np.zeros(2)
+            )
+            if not spread[1] > 1e-9 * max(spread[0], 1e-300):
+                raise InputError(
+                    f"rigid part {name!r} has {len(ids)} nodes, all on one line",
+                    remedy="choose three nodes or more that are not on a line",
+                )
+
     def extended(self, edges: Ids, first: int, rest: Array) -> Supports:
         """The supports of a ten-node body: the middle of an edge (node first + e) is held as both its ends are.
 
@@ -212,3 +224,14 @@ def _unit(normal: ArrayLike) -> Array:
     if not (np.isfinite(length) and length > 0):
         raise InputError(f"sliding normal is {normal}", remedy="give three numbers, not all zero, such as (1, 0, 0)")
     return vector / length
+
+
+def rayleigh_coefficients(damping: tuple[float, float]) -> tuple[float, float]:
+    """Rayleigh's (a [1/s], b [s]), both finite and not negative."""
+    try:
+        a, b = (float(value) for value in damping)
+    except (TypeError, ValueError):
+        raise InputError(f"damping is {damping}", remedy="give Rayleigh's two coefficients (a [1/s], b [s])") from None
+    if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
+        raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
+    return a, b

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import _tet_kernels as kernels
 from pliant.body.blocks import BlockIndex, pair_nodes
-from pliant.body.body import Array, Body, Ids, Supports
+from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients
 from pliant.body.discretization import DiscretizationError, discretization_error
 from pliant.body.element import tet_element
 from pliant.body.fields import Fields, tet_fields
@@ -77,12 +77,12 @@ class TetBody(Body):
         self.laws, region = _laws_by_region(law, mesh.labels)
         self._sort_elements(region)
         supports = Supports.checked(len(mesh.nodes), fixed, prescribed, sliding, rigid)
-        _require_extended_parts(supports, mesh.nodes)
+        supports.require_extended_parts(mesh.nodes)
         self._make_nodes(supports)
         self._make_blocks()
         self.density = _density_by_element(density, mesh.labels)[self.tet_ids]
         self._make_mass(_one_of("mass", mass, ("consistent", "lumped")))
-        self.mass_damping, self.stiffness_damping = _damping(damping)
+        self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
         self._prepare_threads(threads)
 
     def _sort_elements(self, region: Ids) -> None:
@@ -261,17 +261,6 @@ class TetBody(Body):
         return np.flatnonzero((np.linalg.det(gradients) <= 0).any(axis=1))
 
 
-def _require_extended_parts(supports: Supports, nodes: Array) -> None:
-    """A rigid part needs three nodes that are not on a line, or its rotation means nothing."""
-    for name, ids in supports.rigid.items():
-        spread = np.linalg.svd(nodes[ids] - nodes[ids].mean(axis=0), compute_uv=False) if len(ids) >= 3 else np.zeros(2)
-        if not spread[1] > 1e-9 * max(spread[0], 1e-300):
-            raise InputError(
-                f"rigid part {name!r} has {len(ids)} nodes, all on one line",
-                remedy="choose three nodes or more that are not on a line",
-            )
-
-
 def _summed(places: NDArray[Any], values: Array, count: int) -> Array:
     """Sum of the values that go to each place, [count]."""
     return np.asarray(np.bincount(places.ravel(), values.ravel(), minlength=count), dtype=float)
@@ -312,13 +301,3 @@ def _density_by_element(density: float | Mapping[int, float], labels: NDArray[np
                 f"density of label {label} is {value} kg/m^3", remedy="give a positive density (silicone: 1070)"
             )
     return np.array([float(values[int(label)]) for label in labels])
-
-
-def _damping(damping: tuple[float, float]) -> tuple[float, float]:
-    try:
-        a, b = (float(value) for value in damping)
-    except (TypeError, ValueError):
-        raise InputError(f"damping is {damping}", remedy="give Rayleigh's two coefficients (a [1/s], b [s])") from None
-    if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
-        raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
-    return a, b
