@@ -12,12 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import DisconnectedMeshError, InputError, MeshError, PliantWarning
+from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
 from pliant.shape.lattice_embedding import deformation_gradients, embedded
 from pliant.shape.lattice_solid import SolidLike, as_solid
 from pliant.shape.lattice_springs import corner_shares, springs_of_cells
 from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, some, vector
-from pliant.shape.topology import FloatArray, IntArray, boundary_faces, connected_parts, unique_rows
+from pliant.shape.tetmesh import TetMesh
+from pliant.shape.topology import (
+    TET_EDGES,
+    FloatArray,
+    IntArray,
+    boundary_faces,
+    connected_parts,
+    tet_volumes,
+    unique_rows,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -143,7 +153,7 @@ class Lattice(NodeSet):
         *,
         bounds: ArrayLike | None = None,
         whole: bool = False,
-        body_diagonals: float = 0.1,
+        body_diagonals: float = 0.05,
     ) -> Lattice:
         """Cubes of one size [m] in a solid, joined along edges, face diagonals and body diagonals.
 
@@ -167,13 +177,56 @@ class Lattice(NodeSet):
         return cls(origin + size * places, springs, cells, labels, stiffness, masses, grid)
 
     @classmethod
+    def scattered(
+        cls,
+        solid: SolidLike,
+        spacing: float | None = None,
+        *,
+        count: int | None = None,
+        bounds: ArrayLike | None = None,
+        seed: int = 0,
+        candidates: int = 100,
+        neighbours: int = 1,
+        longest: float = 2.5,
+    ) -> Lattice:
+        """Best-candidate points on and in a solid, about `spacing` [m] apart or about `count` of them, and the edges of
+        their Delaunay tets as springs.
+
+        solid, bounds: see `voxels`. candidates: random points of which the one farthest from the others is taken, each
+        time. neighbours: to how many nearest points that distance is meant. longest: tets with an edge of more than so many
+        spacings are left out. Constants per tet, divided by the relaxation factor, see `lattice_scatter`.
+        """
+        shape = as_solid(solid, bounds)
+        if (spacing is None) == (count is None):
+            raise InputError("a scattered lattice needs a spacing or a count", remedy="give one of them")
+        for name, value in (("candidates", candidates), ("neighbours", neighbours)):
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise InputError(f"{name} is {value}", remedy="give a whole number >= 1")
+        step = scatter.spacing_for(shape, count, seed) if count is not None else scatter.checked_spacing(shape, spacing)
+        points = scatter.scattered_points(shape, step, seed, candidates, neighbours)
+        points, tets = scatter.tets_inside(shape, points, longest * step)
+        voxels.warn_of_lost_volume(shape, float(tet_volumes(points, tets).sum()), step)
+        return cls.from_tets(points, tets, relaxation=scatter.RELAXATION)
+
+    @classmethod
+    def from_tets(cls, points: ArrayLike, tets: ArrayLike, *, relaxation: float = 1.0) -> Lattice:
+        """The edges of given tets as springs, with constants per tet; relaxation: see `lattice_scatter`."""
+        mesh = TetMesh(points, tets, orient=True)
+        if not (np.isfinite(relaxation) and relaxation > 0):
+            raise InputError(f"relaxation is {relaxation}", remedy="give a factor > 0, such as 0.923")
+        shares = scatter.tet_shares(mesh.nodes, mesh.tets, relaxation)
+        springs, stiffness = springs_of_cells(mesh.tets, TET_EDGES, shares, len(mesh.nodes))
+        masses = corner_shares(mesh.tets, mesh.volumes, len(mesh.nodes))
+        return cls(mesh.nodes, springs, mesh.tets, mesh.labels, stiffness, masses)
+
+    @classmethod
     def block(
         cls,
         cells: tuple[int, int, int],
         size: float,
         *,
         origin: ArrayLike = (0.0, 0.0, 0.0),
-        body_diagonals: float = 0.1,
+        body_diagonals: float = 0.05,
     ) -> Lattice:
         """A box of so many cubes of a size [m] along each axis, its lower corner at `origin` [m]."""
         counts = np.asarray(cells)
