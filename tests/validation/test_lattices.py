@@ -46,13 +46,7 @@ def moduli(lattice: Lattice, size: tuple[float, float, float]) -> tuple[float, f
 
 @pytest.mark.parametrize("body_diagonals", [0.0, 0.05, 0.2])
 def test_a_block_in_tension_has_its_modulus_and_a_quarter(body_diagonals, capsys):
-    """E within 1e-6 and nu = 1/4 within 1e-5, with boundary springs by their share, along each axis."""
-    for axis in range(3):
-        counts = tuple(np.roll((6, 3, 4), axis))
-        lattice = Lattice.block(counts, 0.01, body_diagonals=body_diagonals)
-        lattice_x = np.roll(lattice.points, -axis, axis=1)
-        turned = Lattice.block((6, 3, 4), 0.01, body_diagonals=body_diagonals)
-        assert np.allclose(np.sort(lattice_x, axis=0), np.sort(turned.points, axis=0))
+    """E within 1e-6 and nu = 1/4 within 1e-5, with boundary springs by their share."""
     lattice = Lattice.block((6, 3, 4), 0.01, body_diagonals=body_diagonals)
     x = lattice.points
     low, high = np.isclose(x[:, 0], 0), np.isclose(x[:, 0], 0.06)
