@@ -194,7 +194,8 @@ class Lattice(NodeSet):
 
         solid, bounds: see `voxels`. candidates: random points of which the one farthest from the others is taken, each
         time. neighbours: to how many nearest points that distance is meant. longest: tets with an edge of more than so many
-        spacings are left out. Constants per tet, divided by the relaxation factor, see `lattice_scatter`.
+        spacings are left out. Constants per tet, divided by the relaxation factor; for strains up to about 10 % (voxels stand
+        more), see `lattice_scatter`.
         """
         shape = as_solid(solid, bounds)
         if (spacing is None) == (count is None):

@@ -5,6 +5,9 @@ the solid does, and has its volume. Constants by homogenization per tet t of vol
 s_t = 6 E V_t / (sum of its six edge lengths), and a spring's constant is the sum of s_t over its tets, / L. That is exact for a
 tet whose edges point everywhere alike; points of an irregular lattice give way a little, by a stable factor `RELAXATION`,
 by which the constants are divided.
+
+Not for large strains: from about 10 % on, single points of an irregular lattice snap through the faces of their neighbours,
+and the lattice goes soft where it is compressed. Voxel lattices, with twice the springs per point, stand several times that.
 """
 
 from __future__ import annotations
