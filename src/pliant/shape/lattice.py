@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import DisconnectedMeshError, InputError, MeshError, PliantWarning
+from pliant.errors import InputError
 from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
+from pliant.shape.lattice_checks import require_good_springs, require_matrices, warn_of_parts
 from pliant.shape.lattice_embedding import deformation_gradients, embedded
 from pliant.shape.lattice_solid import SolidLike, as_solid
 from pliant.shape.lattice_springs import corner_shares, springs_of_cells
-from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, some, vector
+from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, vector
 from pliant.shape.tetmesh import TetMesh
 from pliant.shape.topology import (
     TET_EDGES,
@@ -61,7 +61,7 @@ class Lattice(NodeSet):
 
     >>> block = Lattice.block((4, 2, 2), size=0.01)
     >>> len(block.points), len(block.springs), round(block.volume * 1e6, 9)
-    (45, 246, 16.0)
+    (45, 296, 16.0)
     """
 
     points: FloatArray
@@ -91,54 +91,9 @@ class Lattice(NodeSet):
         for name, value in (("points", points), ("cells", cells), ("springs", springs), ("labels", labels)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "nodes", points)
-        self._require_good_springs()
-        self._require_matrices()
-        self._warn_of_parts()
-
-    def _require_good_springs(self) -> None:
-        keys = self.springs[:, 0].astype(np.int64) * len(self.points) + self.springs[:, 1]
-        wrong = np.flatnonzero((np.diff(keys, prepend=-1) <= 0) | (self.springs[:, 0] > self.springs[:, 1]))
-        if len(wrong):
-            raise MeshError(
-                f"spring {wrong[0]} {self.springs[wrong[0]].tolist()} is out of order or there twice",
-                remedy="give each pair once, the lower point first, sorted: numpy.unique(numpy.sort(pairs, 1), axis=0)",
-                springs=wrong,
-            )
-        short = np.flatnonzero(self.lengths <= 1e-12 * self.diameter)
-        if len(short):
-            a, b = self.springs[short[0]]
-            raise MeshError(
-                f"spring {short[0]} between points {a} and {b} has length {self.lengths[short[0]]:.3g} m "
-                f"({len(short)} such springs)",
-                remedy="join points that coincide, or leave the spring out",
-                springs=short,
-            )
-        loose = np.flatnonzero(np.bincount(self.springs.ravel(), minlength=len(self.points)) == 0)
-        if len(loose):
-            raise DisconnectedMeshError(
-                f"points {some(loose)} have no spring", remedy="leave them out, or join them to others", points=loose
-            )
-
-    def _require_matrices(self) -> None:
-        m, n, c = len(self.springs), len(self.points), len(self.cells)
-        wanted = {"stiffness_shares": (m, c), "volume_shares": (n, c), "labels": (c,)}
-        for name, shape in wanted.items():
-            if getattr(self, name).shape != shape:
-                raise InputError(f"{name} has shape {getattr(self, name).shape}", remedy=f"give shape {shape}")
-        for name in ("stiffness_shares", "volume_shares"):
-            values = getattr(self, name).data
-            if not (np.isfinite(values).all() and (values >= 0).all()):
-                raise InputError(f"{name} has the entry {values.min()}", remedy="give finite entries >= 0")
-
-    def _warn_of_parts(self) -> None:
-        parts = np.bincount(self.connected_parts())
-        if len(parts) > 1:
-            warnings.warn(
-                f"the lattice falls into {len(parts)} parts of {some(parts)} points; "
-                "hold each of them, or give a smaller cell size",
-                PliantWarning,
-                stacklevel=5,
-            )
+        require_good_springs(self)
+        require_matrices(self)
+        warn_of_parts(self)
 
     def __repr__(self) -> str:
         kind = "voxels" if self.cells.shape[1] == 8 else "tets"
