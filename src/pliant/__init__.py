@@ -7,7 +7,7 @@ each room's docstring is its tour.
 """
 
 from pliant.algebra.condensed import Condensed
-from pliant.body import TetBody
+from pliant.body import SpringBody, TetBody
 from pliant.control import Inverse
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
@@ -15,7 +15,7 @@ from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVe
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes
 from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
 from pliant.robot import Robot, State
-from pliant.shape import Embedding, SurfaceMesh, TetMesh, make, read, solids
+from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
 
 __version__ = "0.1.0"
 
@@ -33,6 +33,7 @@ __all__ = [
     "Frame",
     "Hinge",
     "Inverse",
+    "Lattice",
     "Line",
     "Linear",
     "MooneyRivlin",
@@ -44,6 +45,7 @@ __all__ = [
     "Recorded",
     "Robot",
     "Simulation",
+    "SpringBody",
     "Square",
     "StVenantKirchhoff",
     "State",

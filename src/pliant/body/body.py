@@ -15,6 +15,8 @@ from pliant.errors import InputError
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
+    from pliant.body.fields import Fields
+
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Tangent = Literal["exact", "warped"]
@@ -74,6 +76,18 @@ class Supports:
                 )
             owner[ids] = k
 
+    def require_extended_parts(self, nodes: Array) -> None:
+        """A rigid part needs three nodes that are not on a line, or its rotation means nothing."""
+        for name, ids in self.rigid.items():
+            spread = (
+                np.linalg.svd(nodes[ids] - nodes[ids].mean(axis=0), compute_uv=False) if len(ids) >= 3 else np.zeros(2)
+            )
+            if not spread[1] > 1e-9 * max(spread[0], 1e-300):
+                raise InputError(
+                    f"rigid part {name!r} has {len(ids)} nodes, all on one line",
+                    remedy="choose three nodes or more that are not on a line",
+                )
+
     def extended(self, edges: Ids, first: int, rest: Array) -> Supports:
         """The supports of a ten-node body: the middle of an edge (node first + e) is held as both its ends are.
 
@@ -127,6 +141,8 @@ class Body(ABC):
     """Rayleigh coefficient a [1/s] of D = a M + b R K0 R^T."""
     stiffness_damping: float
     """Rayleigh coefficient b [s]."""
+    cell_size: float | None = None
+    """Mean edge of the body's elements [m]: surfaces that it carries are cut to about this; None: as they are."""
 
     @abstractmethod
     def accumulate(self, x: Array, force: Array, blocks: Array, *, exact: float = 0.0, warped: float = 0.0) -> float:
@@ -142,6 +158,14 @@ class Body(ABC):
     @abstractmethod
     def inverted_elements(self, x: Array) -> Ids:
         """Numbers of the elements that are inside out at x."""
+
+    def boundary_triangles(self) -> Ids:
+        """Triangles of nodes that bound the body, outward, [b, 3]; none where there is no surface to draw."""
+        return np.empty((0, 3), np.int64)
+
+    def fields(self, x: ArrayLike) -> Fields:
+        """Stress and strain energy at x, for pictures and checks."""
+        raise InputError(f"a {type(self).__name__} has no stress field", remedy="ask a TetBody or a SpringBody")
 
     @property
     def node_count(self) -> int:
@@ -212,3 +236,14 @@ def _unit(normal: ArrayLike) -> Array:
     if not (np.isfinite(length) and length > 0):
         raise InputError(f"sliding normal is {normal}", remedy="give three numbers, not all zero, such as (1, 0, 0)")
     return vector / length
+
+
+def rayleigh_coefficients(damping: tuple[float, float]) -> tuple[float, float]:
+    """Rayleigh's (a [1/s], b [s]), both finite and not negative."""
+    try:
+        a, b = (float(value) for value in damping)
+    except (TypeError, ValueError):
+        raise InputError(f"damping is {damping}", remedy="give Rayleigh's two coefficients (a [1/s], b [s])") from None
+    if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
+        raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
+    return a, b

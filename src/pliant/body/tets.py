@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import _tet_kernels as kernels
 from pliant.body.blocks import BlockIndex, pair_nodes
-from pliant.body.body import Array, Body, Ids, Supports
+from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients
 from pliant.body.discretization import DiscretizationError, discretization_error
 from pliant.body.element import tet_element
 from pliant.body.fields import Fields, tet_fields
@@ -69,6 +69,7 @@ class TetBody(Body):
             "sliding": sliding, "rigid": rigid, "mass": mass, "damping": damping, "threads": threads,
         }  # fmt: skip
         self.mesh = mesh
+        self.cell_size = mesh.mean_edge()
         self.order = order
         self.volume = _one_of("volume", volume, ("elements", "patches"))
         self.element = tet_element(order)
@@ -77,12 +78,12 @@ class TetBody(Body):
         self.laws, region = _laws_by_region(law, mesh.labels)
         self._sort_elements(region)
         supports = Supports.checked(len(mesh.nodes), fixed, prescribed, sliding, rigid)
-        _require_extended_parts(supports, mesh.nodes)
+        supports.require_extended_parts(mesh.nodes)
         self._make_nodes(supports)
         self._make_blocks()
         self.density = _density_by_element(density, mesh.labels)[self.tet_ids]
         self._make_mass(_one_of("mass", mass, ("consistent", "lumped")))
-        self.mass_damping, self.stiffness_damping = _damping(damping)
+        self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
         self._prepare_threads(threads)
 
     def _sort_elements(self, region: Ids) -> None:
@@ -234,8 +235,12 @@ class TetBody(Body):
         laws = ", ".join(map(repr, self.laws))
         return f"TetBody({len(self.nodes)} tets of order {self.order}, {self.node_count} nodes, {laws})"
 
+    def boundary_triangles(self) -> Ids:
+        """See `Body.boundary_triangles`; corners only."""
+        return self.mesh.boundary_triangles()[0].astype(np.int64)
+
     def fields(self, x: ArrayLike) -> Fields:
-        """Stress and strain energy at x, for pictures and checks."""
+        """See `Body.fields`."""
         return tet_fields(self, self._positions(x))
 
     def patch_dilations(self, theta: Array) -> Array:
@@ -259,17 +264,6 @@ class TetBody(Body):
         """See `Body.inverted_elements`; numbers of tets of the mesh."""
         gradients = self.deformation_gradients(self._positions(x))
         return np.flatnonzero((np.linalg.det(gradients) <= 0).any(axis=1))
-
-
-def _require_extended_parts(supports: Supports, nodes: Array) -> None:
-    """A rigid part needs three nodes that are not on a line, or its rotation means nothing."""
-    for name, ids in supports.rigid.items():
-        spread = np.linalg.svd(nodes[ids] - nodes[ids].mean(axis=0), compute_uv=False) if len(ids) >= 3 else np.zeros(2)
-        if not spread[1] > 1e-9 * max(spread[0], 1e-300):
-            raise InputError(
-                f"rigid part {name!r} has {len(ids)} nodes, all on one line",
-                remedy="choose three nodes or more that are not on a line",
-            )
 
 
 def _summed(places: NDArray[Any], values: Array, count: int) -> Array:
@@ -312,13 +306,3 @@ def _density_by_element(density: float | Mapping[int, float], labels: NDArray[np
                 f"density of label {label} is {value} kg/m^3", remedy="give a positive density (silicone: 1070)"
             )
     return np.array([float(values[int(label)]) for label in labels])
-
-
-def _damping(damping: tuple[float, float]) -> tuple[float, float]:
-    try:
-        a, b = (float(value) for value in damping)
-    except (TypeError, ValueError):
-        raise InputError(f"damping is {damping}", remedy="give Rayleigh's two coefficients (a [1/s], b [s])") from None
-    if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
-        raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
-    return a, b

@@ -6,6 +6,7 @@ The tour, from the outside in:
 - `make` has exact structured solids (`make.box`, `make.cylinder`, ...) and `solids` closed surfaces to combine with
   `|`, `-` and `&` (`solids.box(...) - solids.cylinder(...)`); `surface.filled(size)` turns those into tetrahedra.
 - `mesh.where(...)` selects nodes by place, with keywords or with the regions of `select` (`Box`, `Ball`, ...).
+- `Lattice.voxels(surface, size)` and `Lattice.scattered(surface, spacing)` are the same solids as points and springs.
 - `Embedding` attaches points to the tets of a mesh: cables, markers, cavities and drawn surfaces all ride on it.
 
 Meshes are immutable, checked when they are made, in metres, and their methods return new ones:
@@ -19,6 +20,7 @@ Meshes are immutable, checked when they are made, in metres, and their methods r
 from pliant.shape import make, solids
 from pliant.shape.embedding import Embedding
 from pliant.shape.files import read, write
+from pliant.shape.lattice import Grid, Lattice
 from pliant.shape.mesh import Mesh
 from pliant.shape.quality import QualityReport
 from pliant.shape.select import Ball, Box, HalfSpace, Labelled, Near, OnSurface, Region
@@ -30,8 +32,10 @@ __all__ = [
     "Ball",
     "Box",
     "Embedding",
+    "Grid",
     "HalfSpace",
     "Labelled",
+    "Lattice",
     "Mesh",
     "Near",
     "OnSurface",

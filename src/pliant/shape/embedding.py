@@ -54,7 +54,7 @@ class Embedding:
         away (default: half the mean edge length), with a `PliantWarning` that lists them; farther ones raise
         `InputError`.
         """
-        p = _checked_points(points)
+        p = checked_points(points)
         if max_distance is not None and not max_distance >= 0.0:
             raise InputError(f"max_distance is {max_distance}", remedy="give a distance >= 0 in metres")
         elements = _containing(mesh, p)
@@ -114,7 +114,7 @@ class Embedding:
         return np.hstack([self.nodes, middle]), np.hstack([corner, edge])
 
 
-def _checked_points(points: ArrayLike) -> FloatArray:
+def checked_points(points: ArrayLike) -> FloatArray:
     try:
         p = np.atleast_2d(np.array(points, dtype=np.float64, order="C"))
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Mesh: what a volume mesh and a surface mesh share, their nodes and how these are moved and selected."""
+"""What meshes and lattices share: nodes, how they are selected, and (of meshes) how they are moved."""
 
 from __future__ import annotations
 
@@ -24,17 +24,10 @@ PLAUSIBLE_SIZE = (1e-3, 10.0)
 """A soft robot is between 1 mm and 10 m wide; anything else is probably in other units than metres."""
 
 
-class Mesh(ABC):
-    """Nodes (n, 3) [m] and the cells between them; base of `TetMesh` and `SurfaceMesh`, which are final.
-
-    Meshes are immutable: their arrays are read-only and every method returns a new mesh.
-    """
+class NodeSet(ABC):
+    """Nodes (n, 3) [m] of something made of cells, to be measured and selected by place; base of meshes and lattices."""
 
     nodes: FloatArray
-
-    @abstractmethod
-    def _moved(self, nodes: FloatArray, *, mirrored: bool) -> Self:
-        """The same cells on other nodes; `mirrored` says that the motion turned the cells inside out."""
 
     @abstractmethod
     def _surface_nodes(self) -> NDArray[np.intp]:
@@ -58,6 +51,47 @@ class Mesh(ABC):
     def diameter(self) -> float:
         """Diagonal of the bounding box [m]: the length that tolerances are relative to."""
         return float(np.linalg.norm(self.size))
+
+    def where(
+        self,
+        region: RegionLike | None = None,
+        *,
+        x_below: float | None = None,
+        x_above: float | None = None,
+        y_below: float | None = None,
+        y_above: float | None = None,
+        z_below: float | None = None,
+        z_above: float | None = None,
+        box: tuple[ArrayLike, ArrayLike] | None = None,
+        ball: tuple[ArrayLike, float] | None = None,
+        near: ArrayLike | None = None,
+        surface: bool | None = None,
+        label: int | None = None,
+    ) -> NDArray[np.intp]:
+        """Sorted indices of the nodes that meet *all* conditions given.
+
+        `region` is a `Region` (see `pliant.shape.select`) or a callable points (n, 3) -> bool (n,). Limits are
+        inclusive, with a slack of 1e-9 of the mesh's diameter. `box` is (lower, upper) [m], `ball` is (center,
+        radius) [m], `surface` takes nodes on (or off) the surface, `label` the nodes of the cells with that label.
+        `near` (3,) [m] leaves, of the nodes that meet the other conditions, the one nearest to that point.
+        A selection that matches nothing raises `InputError`.
+        """
+        from pliant.shape import select
+
+        limits = {"x": (x_above, x_below), "y": (y_above, y_below), "z": (z_above, z_below)}
+        conditions = select.conditions(region, limits=limits, box=box, ball=ball, surface=surface, label=label)
+        return select.selected(self, conditions, near)
+
+
+class Mesh(NodeSet):
+    """Nodes (n, 3) [m] and the cells between them; base of `TetMesh` and `SurfaceMesh`, which are final.
+
+    Meshes are immutable: their arrays are read-only and every method returns a new mesh.
+    """
+
+    @abstractmethod
+    def _moved(self, nodes: FloatArray, *, mirrored: bool) -> Self:
+        """The same cells on other nodes; `mirrored` says that the motion turned the cells inside out."""
 
     def translated(self, offset: ArrayLike) -> Self:
         """Moved by `offset` (3,) [m]."""
@@ -96,36 +130,6 @@ class Mesh(ABC):
             raise InputError("transformation is singular", remedy="use nonzero scale factors", matrix=m)
         c = vector(center, "center")
         return self._moved((self.nodes - c) @ a.T + c + offset, mirrored=det < 0.0)
-
-    def where(
-        self,
-        region: RegionLike | None = None,
-        *,
-        x_below: float | None = None,
-        x_above: float | None = None,
-        y_below: float | None = None,
-        y_above: float | None = None,
-        z_below: float | None = None,
-        z_above: float | None = None,
-        box: tuple[ArrayLike, ArrayLike] | None = None,
-        ball: tuple[ArrayLike, float] | None = None,
-        near: ArrayLike | None = None,
-        surface: bool | None = None,
-        label: int | None = None,
-    ) -> NDArray[np.intp]:
-        """Sorted indices of the nodes that meet *all* conditions given.
-
-        `region` is a `Region` (see `pliant.shape.select`) or a callable points (n, 3) -> bool (n,). Limits are
-        inclusive, with a slack of 1e-9 of the mesh's diameter. `box` is (lower, upper) [m], `ball` is (center,
-        radius) [m], `surface` takes nodes on (or off) the surface, `label` the nodes of the cells with that label.
-        `near` (3,) [m] leaves, of the nodes that meet the other conditions, the one nearest to that point.
-        A selection that matches nothing raises `InputError`.
-        """
-        from pliant.shape import select
-
-        limits = {"x": (x_above, x_below), "y": (y_above, y_below), "z": (z_above, z_below)}
-        conditions = select.conditions(region, limits=limits, box=box, ball=ball, surface=surface, label=label)
-        return select.selected(self, conditions, near)
 
 
 def vector(value: ArrayLike, name: str) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InputError
-from pliant.shape.mesh import Mesh, RegionLike, vector
+from pliant.shape.mesh import NodeSet, RegionLike, vector
 from pliant.shape.topology import FloatArray
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -30,13 +30,13 @@ class Region(ABC):
     """A set of points in space. `region(points)` asks plain points, `region.of(mesh)` asks the nodes of a mesh."""
 
     @abstractmethod
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         """Which points (n, 3) [m] are inside, grown by `slack` [m]; `mesh` when they are its nodes."""
 
     def __call__(self, points: ArrayLike) -> Mask:
         return self.mask(np.atleast_2d(np.asarray(points, dtype=np.float64)), 0.0, None)
 
-    def of(self, mesh: Mesh) -> Mask:
+    def of(self, mesh: NodeSet) -> Mask:
         """Which nodes of the mesh are inside, shape (n,)."""
         return self.mask(mesh.nodes, SLACK * mesh.diameter, mesh)
 
@@ -59,7 +59,7 @@ class _Combined(Region):
     b: Region
     combine: Callable[[Mask, Mask], Mask]
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         return self.combine(self.a.mask(points, slack, mesh), self.b.mask(points, slack, mesh))
 
 
@@ -67,7 +67,7 @@ class _Combined(Region):
 class _Outside(Region):
     inner: Region
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         return ~self.inner.mask(points, slack, mesh)
 
 
@@ -78,7 +78,7 @@ class Box(Region):
     lower: ArrayLike
     upper: ArrayLike
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         low, high = np.asarray(self.lower, dtype=np.float64), np.asarray(self.upper, dtype=np.float64)
         if low.shape != (3,) or high.shape != (3,) or not (low <= high).all():
             raise InputError(f"box from {low} to {high}", remedy="give two corners (3,), lower first")
@@ -92,7 +92,7 @@ class Ball(Region):
     center: ArrayLike
     radius: float
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         if not self.radius >= 0.0:
             raise InputError(f"ball radius is {self.radius}", remedy="give a radius >= 0 in metres")
         distance = np.linalg.norm(points - vector(self.center, "ball center"), axis=1)
@@ -106,7 +106,7 @@ class HalfSpace(Region):
     point: ArrayLike
     normal: ArrayLike
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         n = vector(self.normal, "half-space normal")
         height = (points - vector(self.point, "half-space point")) @ n
         return np.asarray(height <= slack * np.linalg.norm(n))
@@ -119,7 +119,7 @@ class Near(Region):
     point: ArrayLike
     count: int = 1
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         if not 1 <= self.count <= len(points):
             raise InputError(f"nearest {self.count} of {len(points)} nodes", remedy=f"ask for 1 ... {len(points)}")
         distance = np.linalg.norm(points - vector(self.point, "near"), axis=1)
@@ -132,7 +132,7 @@ class Near(Region):
 class OnSurface(Region):
     """Nodes on the boundary of the mesh."""
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         return _chosen(_require_mesh(mesh, "OnSurface")._surface_nodes(), len(points))
 
 
@@ -142,7 +142,7 @@ class Labelled(Region):
 
     label: int
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         return _chosen(_require_mesh(mesh, "Labelled")._labelled_nodes(self.label), len(points))
 
 
@@ -152,7 +152,7 @@ class Satisfying(Region):
 
     predicate: Callable[[FloatArray], Any]
 
-    def mask(self, points: FloatArray, slack: float, mesh: Mesh | None) -> Mask:
+    def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
         answer = np.asarray(self.predicate(points))
         if answer.shape != (len(points),) or answer.dtype != bool:
             raise InputError(
@@ -199,7 +199,7 @@ def conditions(
     return found
 
 
-def selected(mesh: Mesh, regions: Sequence[Region], near: ArrayLike | None) -> NDArray[np.intp]:
+def selected(mesh: NodeSet, regions: Sequence[Region], near: ArrayLike | None) -> NDArray[np.intp]:
     """Sorted indices of the nodes in all regions, or the one of them nearest to `near` [m].
 
     An empty selection is an error that shows where the mesh is.
@@ -223,7 +223,7 @@ def selected(mesh: Mesh, regions: Sequence[Region], near: ArrayLike | None) -> N
     return chosen[Near(near)(mesh.nodes[chosen])]
 
 
-def _require_mesh(mesh: Mesh | None, name: str) -> Mesh:
+def _require_mesh(mesh: NodeSet | None, name: str) -> NodeSet:
     if mesh is None:
         raise InputError(f"{name} knows nodes of a mesh, not points", remedy="ask it with mesh.where(...)")
     return mesh
