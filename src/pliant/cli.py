@@ -11,6 +11,7 @@ import typer
 from pliant.errors import FileError, PliantError
 
 if TYPE_CHECKING:
+    from pliant.device import Log
     from pliant.gallery import Exhibit, Paths
     from pliant.robot import Robot, State
 
@@ -20,6 +21,11 @@ app = typer.Typer(
 )  # fmt: skip
 
 JsonPath = Annotated[Optional[Path], typer.Option("--json", help="Write the figures to this file.")]  # noqa: UP045
+
+PagePort = Annotated[
+    int, typer.Option(min=1, max=65535, help="Port of the page on this machine; the next free one where taken.")
+]
+OpenBrowser = Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -58,10 +64,13 @@ def run(
     body: Annotated[str, typer.Option(help="What it is made of: tets, or springs (the trunk).")] = "tets",
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
-    port: Annotated[
-        int, typer.Option(min=1, max=65535, help="Port of the page on this machine; the next free one where taken.")
-    ] = 8080,
-    browser: Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")] = True,
+    port: PagePort = 8080,
+    browser: OpenBrowser = True,
+    drive: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What moves with the page: can:INTERFACE:CHANNEL, serial:PORT, or simulated."),
+    ] = None,
+    command: Annotated[str, typer.Option(help="What the drive is told: displacement or effort.")] = "displacement",
 ) -> None:
     """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
     from pliant.gallery import find
@@ -75,7 +84,7 @@ def run(
     if headless or json is not None:
         _report(robot, exhibit, built, hanging, chosen, out, json)
     else:
-        _show(exhibit, built, hanging, trajectory, chosen, port, browser)
+        _show(exhibit, built, hanging, trajectory, chosen, port, browser, drive, command)
 
 
 def _report(
@@ -97,15 +106,29 @@ def _report(
 
 
 def _show(
-    exhibit: Exhibit, robot: Robot, hanging: State, trajectory: str | None, chosen: Paths, port: int, browser: bool
+    exhibit: Exhibit,
+    robot: Robot,
+    hanging: State,
+    trajectory: str | None,
+    chosen: Paths,
+    port: int,
+    browser: bool,
+    drive: str | None,
+    command: str,
 ) -> None:
     """The page, until Ctrl-C; it begins with the trajectory that was asked for, else with targets by hand."""
+    from pliant.device import Feed, Guard, opened_drive
+    from pliant.device.wiring import require_kind
     from pliant.view import Page
 
     paths = exhibit.paths(robot, hanging)
     if trajectory is not None and chosen:
         paths = {trajectory: chosen, **paths}
-    page = Page(robot, paths=paths, rate=exhibit.rate, title=exhibit.title, start=trajectory)
+    feed = None
+    if drive is not None:
+        kind = require_kind(command)
+        feed = Feed(Guard.of_robot(robot, kind), opened_drive(drive, robot, kind))
+    page = Page(robot, paths=paths, rate=exhibit.rate, title=exhibit.title, start=trajectory, feed=feed)
     page.serve(port=port, browser=browser)
 
 
@@ -195,8 +218,17 @@ def repair(
 def replay(
     file: Annotated[Path, typer.Argument(help="A recording (.mcap), finished or not.")],
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("pliant-out"),
+    page: Annotated[
+        bool, typer.Option("--page", help="Run it again on a page: the same targets at the same times.")
+    ] = False,
+    robot: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="With --page: of the gallery; by default the one recorded."),
+    ] = None,
+    port: PagePort = 8080,
+    browser: OpenBrowser = True,
 ) -> None:
-    """Show what was recorded: a table of all signals and events, and a picture of them over time."""
+    """Show what was recorded: a table of all signals and events, and a picture of them over time; or run it again."""
     from pliant.device import read_recording
     from pliant.view import draw_signals, print_signals
 
@@ -208,6 +240,27 @@ def replay(
     picture = out / f"{file.stem}.png"
     draw_signals(log, picture, title=file.name)
     print(f"picture: {picture}")
+    if page:
+        _rerun(log, file.name, robot, port, browser)
+
+
+def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) -> None:
+    """The recorded targets once more, on a page."""
+    from pliant.errors import InputError
+    from pliant.gallery import all_robots, find
+    from pliant.view import Page, recorded_paths
+
+    made_by = log.about.get("robot", "")
+    name = robot or next((known for known in all_robots if made_by == f"pliant.gallery.{known}.build"), None)
+    if name is None:
+        raise InputError(
+            f"the recording is of {made_by or 'an unknown robot'}, which is not in the gallery",
+            remedy="name one with --robot, or open a Page of your own with view.recorded_paths(log, robot)",
+        )
+    exhibit = find(name)
+    built = exhibit.built_from()
+    paths = {"recording": recorded_paths(log, built)}
+    Page(built, paths=paths, rate=exhibit.rate, title=title, start="recording").serve(port=port, browser=browser)
 
 
 @app.command()

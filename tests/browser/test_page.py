@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from visitor import COUNT_UPDATES, FLAGS, Visitor, missing
 
+from pliant.device import Channel, Feed, Guard, Recorder, opened_drive
 from pliant.gallery import find
 from pliant.motion import Statics
 from pliant.view import Page
@@ -69,17 +71,31 @@ def test_a_robot_without_actuators_has_sliders_for_its_loads(chromium):
         visitor.tab.close()
 
 
+def test_the_emergency_stop_of_the_page_stops_the_drive(chromium):
+    """With a drive, the page has a red button: pressed, the drive's command goes to the safe one and stays; Release ends it."""
+    robot = find("diamond").built_from(None)
+    feed = Feed(Guard.of_robot(robot, "displacement"), opened_drive("simulated", robot, "displacement"), rate=50)
+    with Page(robot, feed=feed) as page:
+        page.open(port=8770)
+        visitor = Visitor(chromium, page)
+        visitor.until(lambda: "FOLLOWING" in text_of(visitor), "the drive follows")
+        visitor.until(lambda: not feed.is_safe, "it was told something")
+        visitor.tab.get_by_role("button", name="Emergency stop").click()
+        visitor.until(lambda: feed.stopped and feed.is_safe, "the safe command is out")
+        visitor.until(lambda: "STOPPED" in text_of(visitor), "the page says so")
+        visitor.tab.get_by_role("button", name="Release").click()
+        visitor.until(lambda: not feed.stopped and not feed.is_safe, "it follows again")
+        assert visitor.complaints == []
+        visitor.tab.close()
+    assert feed.is_safe
+
+
 @pytest.mark.parametrize(("name", "path"), [("finger", "close"), ("pneunet", "bend"), ("trunk", "swing")])
 def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
     """`pliant run ROBOT --trajectory PATH` opens a page where the robot moves along the path within 0.2 mm, all of it in the
     picture at first, and nobody complains."""
-    command = [sys.executable, "-m", "pliant.cli", "run", name, "--trajectory", path, "--no-open", "--port", "8780"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        line = process.stdout.readline()
-        address = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert address, line + process.stderr.read()
-        visitor = Visitor(chromium, None, address.group())
+    with served("run", name, "--trajectory", path) as address:
+        visitor = Visitor(chromium, None, address)
         visitor.tab.locator(f"input[value='{path}']").first.wait_for()
         shape = visitor.robot_pixels()
         high, wide = (np.flatnonzero(shape.any(axis=axis)) for axis in (1, 0))
@@ -89,6 +105,43 @@ def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
         visitor.until(lambda: "SOLVED" in text_of(visitor) and visitor.error() < 0.2, "it is on its path")
         assert visitor.complaints == []
         visitor.tab.close()
+
+
+def test_a_recording_runs_again_on_the_page(chromium, tmp_path):
+    """`pliant replay FILE --page`: the robot that was recorded follows the targets that were recorded."""
+    robot = find("diamond").built_from(None)
+    home = robot.displacement(Statics(robot).solve().require().state, "top")
+    fields = np.dtype([("time", "f8"), ("target", "f8", (3,))])
+    channel = Channel("control", fields, rows={"target": ("top.x", "top.y", "top.z")})
+    with Recorder(tmp_path / "run.mcap", [channel], about={"robot": "pliant.gallery.diamond.build"}) as recorder:
+        ring = recorder.ring("control")
+        record = ring.blank()
+        for k in range(201):
+            record["time"] = 100.0 + 0.01 * k
+            record["target"] = home + np.array([0.01 * np.sin(np.pi * k / 100), 0.0, 0.01])
+            ring.push(record)
+    with served("replay", str(tmp_path / "run.mcap"), "--page", "--out", str(tmp_path)) as address:
+        visitor = Visitor(chromium, None, address)
+        visitor.tab.locator("input[value='recording']").first.wait_for()
+        shape = visitor.robot_pixels()
+        visitor.until(lambda: (visitor.robot_pixels() ^ shape).sum() > 300, "it moves")
+        visitor.until(lambda: "SOLVED" in text_of(visitor) and visitor.error() < 0.5, "it is where it was told to be")
+        assert visitor.complaints == []
+        visitor.tab.close()
+
+
+@contextmanager
+def served(*arguments):
+    """`pliant` with these arguments in a process of its own: the address of the page that it opens; ended by Ctrl-C."""
+    command = [sys.executable, "-m", "pliant.cli", *arguments, "--no-open", "--port", "8780"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address, said = None, ""
+        while address is None and (line := process.stdout.readline()):
+            said += line
+            address = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert address, said + process.stderr.read()
+        yield address.group()
     finally:
         process.send_signal(signal.SIGINT)
         complaints = process.communicate(timeout=60)[1]

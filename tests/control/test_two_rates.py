@@ -18,6 +18,7 @@ from pliant.device.audit import Audit
 from pliant.device.guard import Event
 from pliant.device.wiring import Wiring
 from pliant.errors import InputError
+from pliant.view import recorded_paths
 
 RATE = 400.0
 
@@ -171,7 +172,14 @@ def test_a_run_is_recorded(controller, tmp_path):
     assert (control["verdict"] == Verdict.NOT_A_NUMBER).sum() == run.verdicts["NOT_A_NUMBER"] > 0
     assert len(model["number"]) > 10
     assert (np.diff(model["number"]) > 0).all()
-    assert control["model_age"].max() < 0.5
+    stamps = control.time - control["model_age"]
+    assert (
+        np.abs(stamps[:, None] - model.time).min(axis=1).max() < 1e-6
+    )  # every command was decided by a recorded model
+    assert recording.about["robot"] == "two_rate_robots.arm"
+    path = recorded_paths(recording, controller.robot)["tip"]
+    assert path.position(0.5) == pytest.approx(place)
+    assert path.duration == pytest.approx(np.ptp(control.time))
 
 
 def test_an_interrupt_is_an_emergency_stop(controller):

@@ -10,6 +10,7 @@ import pytest
 
 import pliant as pl
 from pliant.control.trajectory import Circle, Line
+from pliant.device import Feed, Guard, opened_drive
 from pliant.errors import InputError
 from pliant.view.page.loads import load_ranges
 from pliant.view.page.session import Session, _folded
@@ -221,3 +222,40 @@ def test_a_rate_must_be_positive(rate):
     """A rate of zero, below, or not a number is refused."""
     with pytest.raises(InputError, match="positive rate"):
         Session(finger(), rate=rate)
+
+
+def rated_finger():
+    """The finger with motors whose speeds are limited, as a guard needs them."""
+    robot = finger()
+    limits = {"effort": (0, 8), "displacement": (-0.02, 0.02), "effort_rate": 50.0, "displacement_rate": 0.2}
+    made = pl.Robot(*robot.bodies, gravity=(0, 0, -9.81))
+    for name in ("upper", "lower"):
+        made.actuate(name, robot.ports[name], **limits)
+    made.effect("tip", pl.Point(near=(0.1, 0.005, 0.01), axes="xyz"), weight=(0, 0, 1))
+    return made
+
+
+def test_a_drive_does_what_the_session_does():
+    """A plant behind a feed follows the robot on the page, rests where that is paused, and is safe after the end."""
+    robot = rated_finger()
+    drive = opened_drive("simulated", robot, "displacement")
+    feed = Feed(Guard.of_robot(robot, "displacement"), drive)
+    session = Session(robot, feed=feed)
+    try:
+        session.start()
+        home = session.snapshot.wish.targets["tip"]
+        session.aim("tip", home + np.array([0, 0, 0.008]))
+        lifted = lambda: robot.displacement(session.snapshot.state, "tip")[2] > home[2] + 0.0079  # noqa: E731
+        wait_until(lifted)
+        taken_in = lambda: robot.displacement(session.snapshot.state, "upper")[0]  # noqa: E731
+        wait_until(lambda: abs(feed.guard.command[0] - taken_in()) < 1e-4)
+        session.pause()
+        time.sleep(0.5)  # longer than the guard holds what nobody wishes any more
+        assert abs(feed.guard.command[0] - taken_in()) < 1e-4
+        feed.stop()
+        wait_until(lambda: feed.is_safe)
+    finally:
+        session.end()
+        feed.close()
+    assert feed.guard.command == pytest.approx(feed.guard.safe)
+    assert drive.status.faults == 0

@@ -55,9 +55,9 @@ class LoopLog:
             Channel("model", model, units={"cycle": "s"}, rows={"delta": tuple(names)}),
         ]  # fmt: skip
         verdicts = ", ".join(f"{verdict.value} {verdict.name}" for verdict in Verdict)
-        self.recorder = Recorder(
-            file, channels, about={"rate": str(controller.rate), "kind": controller.kind, "verdicts": verdicts}
-        )
+        made_by = f"{controller.build.__module__}.{getattr(controller.build, '__qualname__', '')}"
+        about = {"rate": str(controller.rate), "kind": controller.kind, "verdicts": verdicts, "robot": made_by}
+        self.recorder = Recorder(file, channels, about=about)
         self._control, self._model = self.recorder.ring("control"), self.recorder.ring("model")
         self._signals, self._made = self._control.blank(), self._model.blank()
 

@@ -99,7 +99,7 @@ class TwoRates:
         commands, and of models (None: as fast as they go); kind: whether the drive is told efforts or displacements; tangent:
         of the model, by default the one that is always positive definite; guard: by default one with the robot's limits;
         energy, speed: as in `Controller`; standby, restarts: as in `ModelPlan`."""
-        self.robot = build()
+        self.robot, self.build = build(), build
         self.rate = rate
         self.controller = Controller(self.robot, energy=energy, speed=speed)
         self.kind: Kind = kind

@@ -2,6 +2,7 @@
 
 Guard             the last thing before a drive: numbers, bounds, rates, old models, emergency stop
 Drive             what takes commands and gives measurements: SimulatedDrive, CanDrive, SerialDrive
+Feed              the newest wish of a page or a script through a guard to a drive, at a rate
 Wiring            names and units of the rows on the wire
 SimulatedPlant    a robot of its own that judges a controller, in this process or behind a bus (PlantServer, PlantProcess)
 Recorder          every signal and event to an MCAP file, by a process of its own; read_recording, repair
@@ -11,7 +12,9 @@ from pliant.device.audit import Audit, Verdict
 from pliant.device.bus_drive import BusDrive, CanDrive, SerialDrive
 from pliant.device.channel import Channel
 from pliant.device.drive import Drive, DriveStatus, Measurement
+from pliant.device.feed import Feed
 from pliant.device.guard import EVENT_WORDS, Event, Guard, event_words
+from pliant.device.opened import opened_drive
 from pliant.device.plant import SimulatedPlant
 from pliant.device.record import Recorder, event_channel
 from pliant.device.replay import Log, Track, read_recording, repair
@@ -29,6 +32,7 @@ __all__ = [
     "Drive",
     "DriveStatus",
     "Event",
+    "Feed",
     "Guard",
     "Log",
     "Measurement",
@@ -44,6 +48,7 @@ __all__ = [
     "Wiring",
     "event_channel",
     "event_words",
+    "opened_drive",
     "read_recording",
     "repair",
 ]

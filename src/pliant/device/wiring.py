@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast, get_args
 
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
@@ -12,10 +12,12 @@ from pliant.robot import Robot, Role
 Kind = Literal["effort", "displacement"]
 
 
-def require_kind(kind: str) -> None:
-    """Raise an InputError unless this is a kind of command."""
-    if kind not in ("effort", "displacement"):
-        raise InputError(f"kind is {kind!r}", remedy="choose 'effort' or 'displacement'")
+def require_kind(kind: str) -> Kind:
+    """The kind of command, or an InputError where there is none of this name."""
+    for known in get_args(Kind):
+        if kind == known:
+            return cast(Kind, known)
+    raise InputError(f"kind is {kind!r}", remedy="choose 'effort' or 'displacement'")
 
 
 @dataclass(frozen=True)

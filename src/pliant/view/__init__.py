@@ -3,6 +3,7 @@
 from pliant.view.figures import Figure, print_figures, write_figures
 from pliant.view.page import Page
 from pliant.view.picture import draw_bodies, film_bodies
+from pliant.view.replayed import recorded_paths
 from pliant.view.signals import draw_signals, print_signals
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "film_bodies",
     "print_figures",
     "print_signals",
+    "recorded_paths",
     "write_figures",
 ]

@@ -16,6 +16,7 @@ from typing import Any
 
 from pliant.body import TetBody
 from pliant.control.trajectory import Trajectory
+from pliant.device import Feed
 from pliant.errors import InputError, PliantError
 from pliant.robot import Robot
 from pliant.view.page.loads import Range
@@ -48,10 +49,12 @@ class Page:
         title: str = "",
         loads: Mapping[str, Range] | None = None,
         start: str | None = None,
+        feed: Feed | None = None,
     ) -> None:
         """paths: what the effectors can follow, by name: a trajectory per effector; start: the one to begin with (None: by
-        hand); rate: steps per second [Hz] at most; loads: range (low, high) of the effort of a load, by name."""
-        self.session = Session(robot, paths, rate=rate)
+        hand); rate: steps per second [Hz] at most; loads: range (low, high) of the effort of a load, by name; feed: of a drive
+        that is to do what the robot does: the page then has an emergency stop, and ends with the drive in its safe state."""
+        self.session = Session(robot, paths, rate=rate, feed=feed)
         if start is not None:
             self.session.follow(start)
         self.title, self._loads = title, loads
@@ -109,6 +112,8 @@ class Page:
         """End the simulation and the server; a closed page is not opened again."""
         self._closing.set()
         self.session.end()
+        if self.session.feed is not None:
+            self.session.feed.close()
         for thread in self._threads:
             thread.join(timeout=10.0)
         self._threads.clear()

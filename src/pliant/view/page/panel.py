@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.device import Feed
 from pliant.port import Cable, Cavity
 from pliant.robot.roles import Role
 from pliant.view.page.bars import actuator_bars
@@ -19,7 +20,7 @@ from pliant.view.page.rows import displacement_units, effort_units, row_label
 from pliant.view.page.scene import Look, Scene
 from pliant.view.page.session import Session
 from pliant.view.page.snapshot import Snapshot
-from pliant.view.page.status import heading, mesh_text, note, status_text
+from pliant.view.page.status import drive_text, heading, mesh_text, note, status_text
 from pliant.view.page.stress import legend
 
 BY_HAND = "by hand"
@@ -34,6 +35,9 @@ class Panel:
         if title:
             gui.add_html(heading(title))
         self._status = gui.add_html("")
+        self._drive: Any = None
+        if session.feed is not None:
+            self._add_drive(session.feed)
         self._add_controls()
         self._add_sliders(load_ranges(session, loads))
         self._add_view()
@@ -47,6 +51,14 @@ class Panel:
             self._plots = Plots(gui, session.measures)
         with gui.add_folder("Mesh"):
             self._mesh = gui.add_html(note("computing how much softer ten-node tets are ..."))
+
+    def _add_drive(self, feed: Feed) -> None:
+        with self._gui.add_folder("Drive"):
+            stop = self._gui.add_button("Emergency stop", color="red", hint="To the safe command, and there it stays.")
+            stop.on_click(lambda _: feed.stop())
+            release = self._gui.add_button("Release", hint="Follow the robot on this page again.")
+            release.on_click(lambda _: feed.release())
+            self._drive = self._gui.add_html("")
 
     def _add_controls(self) -> None:
         gui, session = self._gui, self._session
@@ -167,6 +179,8 @@ class Panel:
             session.measures, snapshot, size=session.size, rate=session.measured_rate(), wanted=session.rate,
             spent=session.record.usual_time(),
         )  # fmt: skip
+        if self._drive is not None and session.feed is not None:
+            self._drive.content = drive_text(session.feed)
         if self._bars is not None:
             self._bars.content = actuator_bars(robot, snapshot)
         self._plots.draw(session.record)

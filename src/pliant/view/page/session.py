@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.control.trajectory import Trajectory
+from pliant.device import Feed
+from pliant.device.wiring import commanded_ports
 from pliant.errors import InputError
 from pliant.motion import Statics
 from pliant.robot import Robot, State
@@ -34,11 +36,15 @@ class Session:
     that fails keeps the last good state and says so in the snapshot.
     """
 
-    def __init__(self, robot: Robot, paths: Paths | None = None, *, rate: float = 50.0) -> None:
-        """paths: what the effectors can follow; rate: steps per second [Hz] at most."""
+    def __init__(
+        self, robot: Robot, paths: Paths | None = None, *, rate: float = 50.0, feed: Feed | None = None
+    ) -> None:
+        """paths: what the effectors can follow; rate: steps per second [Hz] at most; feed: of a drive that is to do what the
+        robot does."""
         if not (np.isfinite(rate) and rate > 0):
             raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
         self.robot, self.paths, self.rate = robot, dict(paths or {}), float(rate)
+        self.feed = feed
         self._require_effectors()
         self.hanging: State = Statics(robot).solve().require().state
         span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
@@ -217,7 +223,20 @@ class Session:
                 self._recent.append(time.perf_counter())
                 snapshot = self._publish()
                 self.record.add(self._clock, snapshot.errors, outcome.times)
+            if self.feed is not None and outcome.ok:
+                self.feed.wish(self._command(outcome.state))
             return snapshot
+
+    def _command(self, state: State) -> Array:
+        """What the drive is told: efforts or displacements of the ports that it moves."""
+        read = (
+            self.robot.effort
+            if self.feed is None or self.feed.drive.wiring.kind == "effort"
+            else self.robot.displacement
+        )
+        return np.concatenate(
+            [read(state, name)[: self.robot.ports[name].given_rows] for name in commanded_ports(self.robot)]
+        )
 
     def _follow_path(self, interval: float) -> None:
         """Move the targets of the path's effectors on by one interval."""
@@ -257,6 +276,8 @@ class Session:
         while True:
             with self._changed:
                 while not self._ended and not (self._running and self._needs_step()):
+                    if self.feed is not None:
+                        self.feed.keep(self._outcome.ok)
                     self._changed.wait()
                     due = time.perf_counter()
                 if self._ended:

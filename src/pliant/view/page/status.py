@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from pliant.device import Feed, event_words
 from pliant.view.page.palette import readable
 from pliant.view.page.rows import Measure
 from pliant.view.page.snapshot import Snapshot
@@ -42,6 +43,19 @@ def status_text(
         colour, said = (BAD, "held back by") if off else (CALM, "at a limit")
         lines.append(f'<span style="color:{colour}">{said}: {escape(", ".join(outcome.active))}</span>')
     return _block("<br>".join(lines))
+
+
+def drive_text(feed: Feed) -> str:
+    """What the drive is told: whether it follows, how many commands went out, what the guard did, what failed."""
+    status = feed.drive.status
+    word, colour = ("FOLLOWING", GOOD)
+    if feed.stopped:
+        word, colour = ("STOPPED", BAD) if feed.is_safe else ("STOPPING", BAD)
+    facts = [f"{status.sent:,} commands", *event_words(feed.events)]
+    facts += [f"{status.faults:,} faults: {status.last_fault}"] if status.faults else []
+    return _block(
+        f'<span class="pliant-drive" style="color:{colour};font-weight:700">● {word}</span> {escape(" · ".join(facts))}'
+    )
 
 
 SMALL = 1e-4

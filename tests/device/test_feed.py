@@ -1,0 +1,123 @@
+"""A drive that is fed by somebody who has commands now and then."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from pliant.device import Audit, Drive, Feed, Guard, Wiring, opened_drive
+from pliant.errors import InputError
+
+WIRING = Wiring("effort", ("a", "b"), ("N",) * 2, (), ())
+
+
+class Judge(Drive):
+    """Checks every command, and knows whether it was told to stop."""
+
+    def __init__(self, fails=False):
+        super().__init__(WIRING)
+        self.audit = Audit([0.0, 0.0], [5.0, 5.0], [20.0, 20.0])
+        self.last, self.stops, self.resumes, self.fails = None, 0, 0, fails
+
+    def send(self, command, now):
+        if self.fails:
+            raise OSError("the cable is out")
+        self.audit.see(command, now)
+        self.last = command.copy()
+        self.status.sent += 1
+        return True
+
+    def read(self):
+        return None
+
+    def stop(self):
+        self.stops += 1
+
+    def resume(self):
+        self.resumes += 1
+
+    def close(self):
+        pass
+
+
+def guard():
+    return Guard([0.0, 0.0], [5.0, 5.0], rate=20.0, safe=0.0, hold=0.2, ramp=0.2)
+
+
+def until(holds, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.005)
+
+
+def test_wishes_are_followed_within_the_limits():
+    """A wish far outside arrives at the bound, no faster than allowed, while it is wished."""
+    drive = Judge()
+    with Feed(guard(), drive) as feed:
+        feed.wish([99.0, 2.0])
+        feed.keep(True)
+        until(lambda: drive.last is not None and np.allclose(drive.last, [5.0, 2.0]))
+        assert not feed.stopped
+    assert drive.audit.verdict.clean
+    assert drive.last == pytest.approx([0.0, 0.0])
+    assert drive.stops >= 1
+
+
+def test_wishes_that_stop_coming_lead_to_the_safe_command():
+    """Nobody wishes any more: held for a while, then the safe command, then followed again."""
+    drive = Judge()
+    with Feed(guard(), drive) as feed:
+        feed.wish([3.0, 3.0])
+        feed.keep(True)
+        until(lambda: drive.last is not None and np.allclose(drive.last, 3.0))
+        feed.keep(False)
+        until(lambda: np.allclose(drive.last, 0.0))
+        feed.wish([1.0, 1.0])
+        feed.keep(True)
+        until(lambda: np.allclose(drive.last, 1.0))
+    assert drive.audit.verdict.clean
+
+
+def test_an_emergency_stop_stays_until_it_is_released():
+    """Stop: to the safe command within the rates, the drive is told once; wishes change nothing until the release."""
+    drive = Judge()
+    with Feed(guard(), drive) as feed:
+        feed.wish([4.0, 4.0])
+        feed.keep(True)
+        until(lambda: drive.last is not None and np.allclose(drive.last, 4.0))
+        feed.stop()
+        until(lambda: drive.stops == 1)
+        assert feed.is_safe
+        feed.wish([4.0, 4.0])
+        time.sleep(0.1)
+        assert drive.last == pytest.approx([0.0, 0.0])
+        feed.release()
+        feed.keep(True)
+        until(lambda: np.allclose(drive.last, 4.0))
+        assert drive.resumes == 1
+    assert drive.audit.verdict.clean
+
+
+def test_a_drive_that_raises_is_a_fault():
+    """The feed goes on, and counts."""
+    drive = Judge(fails=True)
+    feed = Feed(guard(), drive)
+    until(lambda: drive.status.faults > 3)
+    assert drive.status.last_fault == "the cable is out"
+    feed.stop()
+    feed._closing.set()
+
+
+def test_what_does_not_fit_is_named():
+    """Rows, rates and names of drives."""
+    with pytest.raises(InputError, match="the guard has 1 rows and the drive takes 2"):
+        Feed(Guard([0.0], [1.0], 1.0, 0.0), Judge())
+    with pytest.raises(InputError, match="rate is 0 Hz"):
+        Feed(guard(), Judge(), rate=0)
+    with Feed(guard(), Judge()) as feed, pytest.raises(InputError, match="the command has 3 rows"):
+        feed.wish([1, 2, 3])
+    with pytest.raises(InputError, match=r"there is no drive 'usb:3'; give can:INTERFACE:CHANNEL"):
+        opened_drive("usb:3", None, "effort")
