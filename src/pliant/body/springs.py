@@ -63,9 +63,10 @@ class SpringBody(Body):
         self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
 
     def _constants(self, E: PerCell, constants: ArrayLike | None) -> Array:
+        self.moduli = per_cell(self.lattice, E, "E", "Pa")
         if constants is not None:
             return self._per_spring(constants, "stiffness", "N/m")
-        return np.asarray(self.lattice.stiffness_shares @ per_cell(self.lattice, E, "E", "Pa"))
+        return np.asarray(self.lattice.stiffness_shares @ self.moduli)
 
     def _per_spring(self, values: ArrayLike, name: str, unit: str) -> Array:
         array = np.ascontiguousarray(values, dtype=float)
