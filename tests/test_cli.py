@@ -83,6 +83,7 @@ def test_a_typo_gets_the_choice():
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),
+        (("run", "diamond", "--body", "springs"), "made of tets only; leave out --body"),
         (("run", "cantilever", "--headless", "--out", __file__), "check the path"),
         (("run", "cantilever", "--trajectory", "path.csv"), "follows nothing; leave out --trajectory"),
         (("run", "trunk", "--trajectory", "nowhere.csv"), "nowhere.csv: no such file or directory; check the path"),

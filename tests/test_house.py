@@ -26,6 +26,7 @@ ROOMS = [
     "control",
     "view",
     "gallery",
+    "paper",
     "bench",
     "doctor",
     "cli",

@@ -55,6 +55,7 @@ def run(
         ),
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
+    body: Annotated[str, typer.Option(help="What it is made of: tets, or springs (the trunk).")] = "tets",
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
     port: Annotated[
@@ -68,7 +69,7 @@ def run(
 
     exhibit = find(robot)
     _require_writable(json)
-    built = exhibit.built_from(mesh)
+    built = exhibit.built_from(mesh, body)
     hanging = Statics(built).solve().require().state
     chosen = exhibit.chosen_paths(built, hanging, trajectory)
     if headless or json is not None:

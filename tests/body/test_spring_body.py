@@ -8,11 +8,20 @@ import pytest
 from conftest import random_rotation
 from pliant.body import SpringBody, all_bodies
 from pliant.errors import InputError, MaterialError
+from pliant.motion import Dynamics, Statics, natural_modes
+from pliant.port import Cable, Cavity, Point
+from pliant.robot import Robot
 from pliant.shape import Lattice, solids
 
 BLOCK = Lattice.block((4, 2, 3), 0.01)
 every_body = pytest.mark.parametrize(
-    "body", [SpringBody(BLOCK, 1e5), SpringBody(Lattice.block((3, 2, 2), 0.01, body_diagonals=0.0), 1e5)]
+    "body",
+    [
+        SpringBody(BLOCK, 1e5),
+        SpringBody(Lattice.block((3, 2, 2), 0.01, body_diagonals=0.0), 1e5),
+        SpringBody(Lattice.scattered(solids.box((0.03, 0.02, 0.02)), 0.006), 1e5),
+    ],
+    ids=["voxels", "voxels18", "scattered"],
 )
 
 
@@ -141,6 +150,92 @@ def test_given_constants_and_lengths(rng):
     body = SpringBody(BLOCK, 1e5, constants=rng.uniform(1, 2, len(BLOCK.springs)), lengths=2 * BLOCK.lengths)
     assert np.abs(body.force(2 * body.rest)).max() < 1e-12
     assert body.energy(body.rest) == pytest.approx(0.5 * np.sum(body.spring_constants * BLOCK.lengths**2))
+
+
+@every_body
+def test_fields_of_a_uniform_stretch(body):
+    """Energies sum to the body's; in voxels the virial stress is the same at every node, that of the homogenized lattice."""
+    F = np.diag([1.001, 0.9995, 1.0])
+    fields = body.fields(body.rest @ F.T)
+    assert fields.energy.sum() == pytest.approx(body.energy(body.rest @ F.T))
+    strain = F - np.eye(3)
+    hooke = 0.4 * 1e5 * (np.trace(strain) * np.eye(3) + 2 * strain)
+    if body.lattice.grid is not None:
+        assert np.abs(fields.stress - hooke).max() < 5e-3 * np.abs(hooke).max()
+    volumes = body.lattice.volume_shares @ np.ones(len(body.lattice.cells))
+    mean = np.einsum("n,nij->ij", volumes, fields.stress) / volumes.sum()
+    assert np.abs(mean - hooke).max() < (0.02 if body.lattice.grid else 0.2) * np.abs(hooke).max()
+
+
+@every_body
+def test_ports_ride_on_any_lattice(body, rng):
+    """Points embedded in the lattice move with an affine motion, to rounding."""
+    points = rng.uniform(0.002, 0.018, (20, 3))
+    nodes, weights = body.embed(points)
+    F = np.eye(3) + 0.2 * rng.normal(size=(3, 3))
+    assert np.einsum("pk,pkc->pc", weights, (body.rest @ F.T)[nodes]) == pytest.approx(points @ F.T, abs=1e-12)
+
+
+def held_bar(kind, **options):
+    """A bar of springs held at x = 0, as a robot with a tip."""
+    bar = solids.box((0.08, 0.02, 0.02))
+    lattice = Lattice.voxels(bar, 0.005) if kind == "voxels" else Lattice.scattered(bar, 0.005)
+    body = SpringBody(lattice, 2e5, 1000.0, fixed=lattice.where(x_below=0.0), **options)
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    robot.sense("tip", Point(near=(0.08, 0.01, 0.01)))
+    return robot
+
+
+every_kind = pytest.mark.parametrize("kind", ["voxels", "scattered"])
+
+
+@every_kind
+def test_statics_modes_and_dynamics_agree(kind):
+    """Dropped from rest with damping, the bar ends where statics says; its first frequency is the one it swings with."""
+    robot = held_bar(kind, damping=(20.0, 0.0))
+    hanging = Statics(robot).solve().require().state
+    drop = -robot.displacement(hanging, "tip")[2] + 0.01
+    frequency = natural_modes(robot, 1, hanging).frequencies[0]
+    assert frequency == pytest.approx(np.sqrt(9.81 / drop) / (2 * np.pi) * 1.25, rel=0.1)
+    dynamics, state = Dynamics(robot, 0.01), robot.rest()
+    for _ in range(200):
+        state = dynamics.step(state).require().state
+    assert robot.displacement(state, "tip") == pytest.approx(robot.displacement(hanging, "tip"), abs=1e-6)
+
+
+@every_kind
+def test_free_fall_is_uniform(kind):
+    """Gravity accelerates every point alike."""
+    body = held_bar(kind).bodies[0]
+    robot = Robot(SpringBody(body.lattice, 1e5), gravity=(0, 0, -9.81))
+    state = Dynamics(robot, 0.01).step(robot.rest()).require().state
+    assert state.v == pytest.approx(np.broadcast_to([0, 0, -0.0981], state.v.shape), abs=1e-12)
+
+
+@every_kind
+def test_ports_condense_exactly(kind):
+    """W of a cable and a chamber at a loaded state is the slope of the nonlinear equilibrium, to 1e-5."""
+    bar = solids.box((0.08, 0.02, 0.02))
+    chamber = solids.box((0.05, 0.01, 0.01), at=(0.015, 0.005, 0.005))
+    lattice = Lattice.voxels(bar - chamber, 0.005) if kind == "voxels" else Lattice.scattered(bar - chamber, 0.005)
+    robot = Robot(SpringBody(lattice, 2e5, 1000.0, fixed=lattice.where(x_below=0.0)), gravity=(0, 0, -9.81))
+    robot.impose(
+        "cable", Cable([(x, 0.01, 0.018) for x in (0.01, 0.03, 0.05, 0.07)], pull=(-0.02, 0.01, 0.018)), effort=0.4
+    )
+    robot.impose("air", Cavity(chamber), effort=1.5e3)
+    robot.sense("tip", Point(near=(0.08, 0.01, 0.01)))
+    statics = Statics(robot, tolerance=1e-12)
+    state = statics.solve().require().state
+    W = robot.linearize(state).W
+    for column, (name, effort, step) in enumerate((("cable", 0.4, 1e-4), ("air", 1.5e3, 0.5))):
+        ends = []
+        for sign in (1, -1):
+            robot.set_effort(name, effort + sign * step)
+            after = statics.solve(state).require().state
+            ends.append(np.concatenate([robot.displacement(after, port) for port in ("cable", "air", "tip")]))
+        robot.set_effort(name, effort)
+        slope = (ends[0] - ends[1]) / (2 * step)
+        assert np.abs(slope - W[:, column]).max() < 1e-5 * np.abs(W[:, column]).max()
 
 
 def test_inverted_cells_are_found():

@@ -32,6 +32,18 @@ def test_a_box_has_three_vertices_at_each_corner_and_a_ball_one():
     assert len(creased(ball.nodes, triangles)[0]) == len(np.unique(triangles))
 
 
+def test_a_lattice_is_drawn_by_its_hull():
+    """A body of springs has a skin of the hull of its cells, with stress where it is loaded."""
+    lattice = pl.Lattice.block((6, 2, 2), 0.01)
+    robot = pl.Robot(pl.SpringBody(lattice, 1e5, fixed=lattice.where(x_below=0.0)), gravity=(0, 0, -9.81))
+    state = pl.Statics(robot).solve().require().state
+    (skin,) = skins_of(robot)
+    assert area(skin.vertices(robot.rest().x).astype(float), skin.faces) == pytest.approx(56e-4)
+    assert area(skin.vertices(state.x).astype(float), skin.faces) == pytest.approx(56e-4, rel=0.05)
+    stress = skin.stress(state.x)
+    assert stress[skin.nodes == 0].mean() > 5 * stress[skin.nodes == lattice.where(x_above=0.06)[0]].mean()
+
+
 def test_bands_cover_the_surface_once_and_lie_between_their_levels(rng):
     """The bands' areas sum up to the surface's, and in each the value is between its levels; orientation is kept."""
     sphere = pl.make.sphere(1.0, 0.3)

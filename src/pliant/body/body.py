@@ -15,6 +15,8 @@ from pliant.errors import InputError
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
+    from pliant.body.fields import Fields
+
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Tangent = Literal["exact", "warped"]
@@ -139,6 +141,8 @@ class Body(ABC):
     """Rayleigh coefficient a [1/s] of D = a M + b R K0 R^T."""
     stiffness_damping: float
     """Rayleigh coefficient b [s]."""
+    cell_size: float | None = None
+    """Mean edge of the body's elements [m]: surfaces that it carries are cut to about this; None: as they are."""
 
     @abstractmethod
     def accumulate(self, x: Array, force: Array, blocks: Array, *, exact: float = 0.0, warped: float = 0.0) -> float:
@@ -154,6 +158,14 @@ class Body(ABC):
     @abstractmethod
     def inverted_elements(self, x: Array) -> Ids:
         """Numbers of the elements that are inside out at x."""
+
+    def boundary_triangles(self) -> Ids:
+        """Triangles of nodes that bound the body, outward, [b, 3]; none where there is no surface to draw."""
+        return np.empty((0, 3), np.int64)
+
+    def fields(self, x: ArrayLike) -> Fields:
+        """Stress and strain energy at x, for pictures and checks."""
+        raise InputError(f"a {type(self).__name__} has no stress field", remedy="ask a TetBody or a SpringBody")
 
     @property
     def node_count(self) -> int:

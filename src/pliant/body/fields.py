@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from pliant.body.springs import SpringBody
     from pliant.body.tets import TetBody
 
 Array = NDArray[np.float64]
@@ -17,8 +18,8 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Fields:
     """Cauchy stress [Pa] at the nodes, [n, 3, 3] (average of the elements around, weighted by volume), and the strain
-    energy [J] of every element, [m], in the order of the mesh. With volume="patches" the mean stress of the elements is
-    that of their patch."""
+    energy [J] of every element or spring, [m], in the order of the mesh or lattice. With volume="patches" the mean stress
+    of the elements is that of their patch."""
 
     stress: Array
     energy: Array
@@ -60,6 +61,25 @@ def tet_fields(body: TetBody, x: Array) -> Fields:
     np.add.at(total, ids, volumes[:, None, None, None] * nodal)
     np.add.at(weight, ids, np.broadcast_to(volumes[:, None], ids.shape))
     return Fields(total / weight[:, None, None], (weights * energy).sum(axis=1))
+
+
+def spring_fields(body: SpringBody, x: Array) -> Fields:
+    """Stress and energy of a spring body at x.
+
+    A cell that has the part w_s of a spring of tension t along d has the virial stress sigma = 1/(J V) sum w_s t d d^T / |d|,
+    with its volume V at rest and its change of volume J.
+    """
+    lattice = body.lattice
+    a, b = body.springs.T
+    d = x[b] - x[a]
+    length = np.linalg.norm(d, axis=1)
+    stretch = length - body.lengths
+    tension = body.spring_constants * stretch
+    pull = (tension / np.maximum(length, 1e-300))[:, None, None] * d[:, :, None] * d[:, None, :]
+    volumes = lattice.volumes * np.linalg.det(lattice.deformation_gradients(x))
+    stress = (body.cell_parts().T @ pull.reshape(-1, 9)) / volumes[:, None]
+    nodal = (lattice.volume_shares @ stress) / np.asarray(lattice.volume_shares.sum(axis=1)).reshape(-1, 1)
+    return Fields(nodal.reshape(-1, 3, 3), 0.5 * tension * stretch)
 
 
 def _to_nodes(body: TetBody) -> Array:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from pliant.body import _spring_kernels as kernels
 from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients
+from pliant.body.fields import Fields, spring_fields
 from pliant.errors import InputError, MaterialError
 from pliant.shape import Lattice
 
@@ -53,6 +54,7 @@ class SpringBody(Body):
                 remedy="make one: Lattice.voxels(surface, size) or Lattice.scattered(surface, spacing)",
             )
         self.lattice = lattice
+        self.cell_size = lattice.grid.size if lattice.grid else float(lattice.lengths.mean())
         self.rest, self.springs = lattice.points, lattice.springs
         self.spring_constants = self._constants(E, constants)
         self.lengths = lattice.lengths if lengths is None else self._per_spring(lengths, "length", "m")
@@ -63,10 +65,18 @@ class SpringBody(Body):
         self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
 
     def _constants(self, E: PerCell, constants: ArrayLike | None) -> Array:
-        self.moduli = per_cell(self.lattice, E, "E", "Pa")
+        self._modulus = per_cell(self.lattice, E, "E", "Pa")
         if constants is not None:
             return self._per_spring(constants, "stiffness", "N/m")
-        return np.asarray(self.lattice.stiffness_shares @ self.moduli)
+        return np.asarray(self.lattice.stiffness_shares @ self._modulus)
+
+    def cell_parts(self) -> Any:
+        """Which part of each spring belongs to each cell, sparse [m, c], rows sum to one: by stiffness."""
+        shares = self.lattice.stiffness_shares
+        total = np.maximum(shares @ self._modulus, 1e-300)
+        parts = shares.copy()
+        parts.data = shares.data * self._modulus[shares.indices] / np.repeat(total, np.diff(shares.indptr))
+        return parts
 
     def _per_spring(self, values: ArrayLike, name: str, unit: str) -> Array:
         array = np.ascontiguousarray(values, dtype=float)
@@ -127,6 +137,14 @@ class SpringBody(Body):
     def inverted_elements(self, x: Array) -> Ids:
         """See `Body.inverted_elements`; numbers of cells of the lattice whose mean F turns them inside out."""
         return np.flatnonzero(np.linalg.det(self.deformation_gradients(self._positions(x))) <= 0)
+
+    def boundary_triangles(self) -> Ids:
+        """See `Body.boundary_triangles`: the hull of the cells."""
+        return self.lattice.boundary_triangles().astype(np.int64)
+
+    def fields(self, x: ArrayLike) -> Fields:
+        """See `Body.fields`; the energies are those of the springs, [m]."""
+        return spring_fields(self, self._positions(x))
 
     def __repr__(self) -> str:
         return f"SpringBody({len(self.springs)} springs, {self.node_count} points)"

@@ -69,6 +69,7 @@ class TetBody(Body):
             "sliding": sliding, "rigid": rigid, "mass": mass, "damping": damping, "threads": threads,
         }  # fmt: skip
         self.mesh = mesh
+        self.cell_size = mesh.mean_edge()
         self.order = order
         self.volume = _one_of("volume", volume, ("elements", "patches"))
         self.element = tet_element(order)
@@ -234,8 +235,12 @@ class TetBody(Body):
         laws = ", ".join(map(repr, self.laws))
         return f"TetBody({len(self.nodes)} tets of order {self.order}, {self.node_count} nodes, {laws})"
 
+    def boundary_triangles(self) -> Ids:
+        """See `Body.boundary_triangles`; corners only."""
+        return self.mesh.boundary_triangles()[0].astype(np.int64)
+
     def fields(self, x: ArrayLike) -> Fields:
-        """Stress and strain energy at x, for pictures and checks."""
+        """See `Body.fields`."""
         return tet_fields(self, self._positions(x))
 
     def patch_dilations(self, theta: Array) -> Array:

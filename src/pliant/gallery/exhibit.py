@@ -42,6 +42,7 @@ class Exhibit:
     report: the run without a page along some paths (empty for a robot without effectors).
     placed: an outside mesh of this robot, in metres as its authors laid it, moved to where `build` wants it.
     rate: decisions per second [Hz] that its trajectories are meant for.
+    build_on_springs: the same robot on a spring lattice in place of tets, where there is one.
     """
 
     title: str
@@ -50,17 +51,31 @@ class Exhibit:
     paths: Callable[[Robot, State], dict[str, Paths]] = no_paths
     placed: Callable[[TetMesh], TetMesh] | None = None
     rate: float = 50.0
+    build_on_springs: Callable[[TetMesh | None], Robot] | None = None
 
-    def built_from(self, mesh: str | PathLike[str] | None = None) -> Robot:
-        """The robot, on its own mesh or on that of a file: tets in millimetres, as its authors laid them."""
+    def built_from(self, mesh: str | PathLike[str] | None = None, body: str = "tets") -> Robot:
+        """The robot, on its own mesh or on that of a file: tets in millimetres, as its authors laid them.
+
+        body: "tets", or "springs" for a lattice in the same shape.
+        """
+        build = self._builder(body)
         if mesh is None:
-            return self.build(None)
+            return build(None)
         if self.placed is None:
             raise InputError("this robot has its own mesh only", remedy="leave out --mesh")
         shape = read(mesh, "mm")
         if not isinstance(shape, TetMesh):
             raise InputError(f"{mesh} has no tets", remedy="fill it: pliant mesh FILE --unit mm --fill SIZE --out FILE")
-        return self.build(self.placed(shape))
+        return build(self.placed(shape))
+
+    def _builder(self, body: str) -> Callable[[TetMesh | None], Robot]:
+        if body not in ("tets", "springs"):
+            raise InputError(f"there is no body {body!r}", remedy="choose one of: tets, springs")
+        if body == "tets":
+            return self.build
+        if self.build_on_springs is None:
+            raise InputError("this robot is made of tets only", remedy="leave out --body")
+        return self.build_on_springs
 
     def chosen_paths(self, robot: Robot, hanging: State, choice: str | None = None) -> Paths:
         """What to follow: the robot's own path (None), one of its paths by name, or a CSV file for its only effector."""

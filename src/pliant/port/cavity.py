@@ -57,10 +57,10 @@ class Cavity(Port):
 
     def seen_by(self, body: Body) -> Cavity:
         """The same wall cut to the size of the body's elements, with middles of edges on ten-node tets."""
-        if not isinstance(body, TetBody):
+        if body.cell_size is None:
             return self
-        points, patches = cut_to_size(self.points, self.triangles, 0.75 * body.mesh.mean_edge())
-        if body.order == 2:
+        points, patches = cut_to_size(self.points, self.triangles, 0.75 * body.cell_size)
+        if isinstance(body, TetBody) and body.order == 2:
             points, patches = with_middles(points, patches)
         fitted = object.__new__(type(self))
         fitted._set_wall(points, patches)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,13 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import DisconnectedMeshError, InputError, MeshError, PliantWarning
+from pliant.errors import InputError
+from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
+from pliant.shape.lattice_checks import require_good_springs, require_matrices, warn_of_parts
 from pliant.shape.lattice_embedding import deformation_gradients, embedded
 from pliant.shape.lattice_solid import SolidLike, as_solid
 from pliant.shape.lattice_springs import corner_shares, springs_of_cells
-from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, some, vector
-from pliant.shape.topology import FloatArray, IntArray, boundary_faces, connected_parts, unique_rows
+from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, vector
+from pliant.shape.tetmesh import TetMesh
+from pliant.shape.topology import (
+    TET_EDGES,
+    FloatArray,
+    IntArray,
+    boundary_faces,
+    connected_parts,
+    tet_volumes,
+    unique_rows,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -51,7 +61,7 @@ class Lattice(NodeSet):
 
     >>> block = Lattice.block((4, 2, 2), size=0.01)
     >>> len(block.points), len(block.springs), round(block.volume * 1e6, 9)
-    (45, 246, 16.0)
+    (45, 296, 16.0)
     """
 
     points: FloatArray
@@ -81,54 +91,9 @@ class Lattice(NodeSet):
         for name, value in (("points", points), ("cells", cells), ("springs", springs), ("labels", labels)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "nodes", points)
-        self._require_good_springs()
-        self._require_matrices()
-        self._warn_of_parts()
-
-    def _require_good_springs(self) -> None:
-        keys = self.springs[:, 0].astype(np.int64) * len(self.points) + self.springs[:, 1]
-        wrong = np.flatnonzero((np.diff(keys, prepend=-1) <= 0) | (self.springs[:, 0] > self.springs[:, 1]))
-        if len(wrong):
-            raise MeshError(
-                f"spring {wrong[0]} {self.springs[wrong[0]].tolist()} is out of order or there twice",
-                remedy="give each pair once, the lower point first, sorted: numpy.unique(numpy.sort(pairs, 1), axis=0)",
-                springs=wrong,
-            )
-        short = np.flatnonzero(self.lengths <= 1e-12 * self.diameter)
-        if len(short):
-            a, b = self.springs[short[0]]
-            raise MeshError(
-                f"spring {short[0]} between points {a} and {b} has length {self.lengths[short[0]]:.3g} m "
-                f"({len(short)} such springs)",
-                remedy="join points that coincide, or leave the spring out",
-                springs=short,
-            )
-        loose = np.flatnonzero(np.bincount(self.springs.ravel(), minlength=len(self.points)) == 0)
-        if len(loose):
-            raise DisconnectedMeshError(
-                f"points {some(loose)} have no spring", remedy="leave them out, or join them to others", points=loose
-            )
-
-    def _require_matrices(self) -> None:
-        m, n, c = len(self.springs), len(self.points), len(self.cells)
-        wanted = {"stiffness_shares": (m, c), "volume_shares": (n, c), "labels": (c,)}
-        for name, shape in wanted.items():
-            if getattr(self, name).shape != shape:
-                raise InputError(f"{name} has shape {getattr(self, name).shape}", remedy=f"give shape {shape}")
-        for name in ("stiffness_shares", "volume_shares"):
-            values = getattr(self, name).data
-            if not (np.isfinite(values).all() and (values >= 0).all()):
-                raise InputError(f"{name} has the entry {values.min()}", remedy="give finite entries >= 0")
-
-    def _warn_of_parts(self) -> None:
-        parts = np.bincount(self.connected_parts())
-        if len(parts) > 1:
-            warnings.warn(
-                f"the lattice falls into {len(parts)} parts of {some(parts)} points; "
-                "hold each of them, or give a smaller cell size",
-                PliantWarning,
-                stacklevel=5,
-            )
+        require_good_springs(self)
+        require_matrices(self)
+        warn_of_parts(self)
 
     def __repr__(self) -> str:
         kind = "voxels" if self.cells.shape[1] == 8 else "tets"
@@ -143,7 +108,7 @@ class Lattice(NodeSet):
         *,
         bounds: ArrayLike | None = None,
         whole: bool = False,
-        body_diagonals: float = 0.1,
+        body_diagonals: float = 0.05,
     ) -> Lattice:
         """Cubes of one size [m] in a solid, joined along edges, face diagonals and body diagonals.
 
@@ -167,13 +132,57 @@ class Lattice(NodeSet):
         return cls(origin + size * places, springs, cells, labels, stiffness, masses, grid)
 
     @classmethod
+    def scattered(
+        cls,
+        solid: SolidLike,
+        spacing: float | None = None,
+        *,
+        count: int | None = None,
+        bounds: ArrayLike | None = None,
+        seed: int = 0,
+        candidates: int = 100,
+        neighbours: int = 1,
+        longest: float = 2.5,
+    ) -> Lattice:
+        """Best-candidate points on and in a solid, about `spacing` [m] apart or about `count` of them, and the edges of
+        their Delaunay tets as springs.
+
+        solid, bounds: see `voxels`. candidates: random points of which the one farthest from the others is taken, each
+        time. neighbours: to how many nearest points that distance is meant. longest: tets with an edge of more than so many
+        spacings are left out. Constants per tet, divided by the relaxation factor; for strains up to about 10 % (voxels stand
+        more), see `lattice_scatter`.
+        """
+        shape = as_solid(solid, bounds)
+        if (spacing is None) == (count is None):
+            raise InputError("a scattered lattice needs a spacing or a count", remedy="give one of them")
+        for name, value in (("candidates", candidates), ("neighbours", neighbours)):
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise InputError(f"{name} is {value}", remedy="give a whole number >= 1")
+        step = scatter.spacing_for(shape, count, seed) if count is not None else scatter.checked_spacing(shape, spacing)
+        points = scatter.scattered_points(shape, step, seed, candidates, neighbours)
+        points, tets = scatter.tets_inside(shape, points, longest * step)
+        voxels.warn_of_lost_volume(shape, float(tet_volumes(points, tets).sum()), step)
+        return cls.from_tets(points, tets, relaxation=scatter.RELAXATION)
+
+    @classmethod
+    def from_tets(cls, points: ArrayLike, tets: ArrayLike, *, relaxation: float = 1.0) -> Lattice:
+        """The edges of given tets as springs, with constants per tet; relaxation: see `lattice_scatter`."""
+        mesh = TetMesh(points, tets, orient=True)
+        if not (np.isfinite(relaxation) and relaxation > 0):
+            raise InputError(f"relaxation is {relaxation}", remedy="give a factor > 0, such as 0.923")
+        shares = scatter.tet_shares(mesh.nodes, mesh.tets, relaxation)
+        springs, stiffness = springs_of_cells(mesh.tets, TET_EDGES, shares, len(mesh.nodes))
+        masses = corner_shares(mesh.tets, mesh.volumes, len(mesh.nodes))
+        return cls(mesh.nodes, springs, mesh.tets, mesh.labels, stiffness, masses)
+
+    @classmethod
     def block(
         cls,
         cells: tuple[int, int, int],
         size: float,
         *,
         origin: ArrayLike = (0.0, 0.0, 0.0),
-        body_diagonals: float = 0.1,
+        body_diagonals: float = 0.05,
     ) -> Lattice:
         """A box of so many cubes of a size [m] along each axis, its lower corner at `origin` [m]."""
         counts = np.asarray(cells)

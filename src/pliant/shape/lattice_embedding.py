@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 
 
 def embedded(lattice: Lattice, points: ArrayLike, max_distance: float | None) -> tuple[NDArray[np.int64], FloatArray]:
-    """Points [p, 3] as means of lattice points: numbers [p, 8] or [p, 4] and weights that sum to 1."""
+    """Points [p, 3] as means of lattice points: numbers [p, 8] or [p, 4] and weights that sum to 1.
+
+    A surface that a lattice stands for is a little outside its cells; up to the default distance that is not worth a word.
+    """
     if lattice.grid is None:
-        embedding = Embedding.of(TetMesh(lattice.points, lattice.cells), points, max_distance)
+        with warnings.catch_warnings():
+            if max_distance is None:
+                warnings.simplefilter("ignore", PliantWarning)
+            embedding = Embedding.of(TetMesh(lattice.points, lattice.cells), points, max_distance)
         return embedding.nodes.astype(np.int64), embedding.weights
     return _in_voxels(lattice, lattice.grid, checked_points(points), max_distance)
 
@@ -30,10 +36,7 @@ def embedded(lattice: Lattice, points: ArrayLike, max_distance: float | None) ->
 def _in_voxels(
     lattice: Lattice, grid: Grid, points: FloatArray, max_distance: float | None
 ) -> tuple[NDArray[np.int64], FloatArray]:
-    """Trilinear weights in the nearest cube; outside it they go on linearly along each axis.
-
-    A surface that the lattice stands for is up to about a cell outside its staircase: that far is nothing to mention.
-    """
+    """Trilinear weights in the nearest cube; outside it they go on linearly along each axis."""
     from scipy.spatial import cKDTree
 
     allowed = grid.size if max_distance is None else float(max_distance)

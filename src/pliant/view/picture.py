@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.body import TetBody
+from pliant.body import Body
 from pliant.errors import InputError
 from pliant.robot import Robot, State
 
@@ -65,9 +65,9 @@ class _Scene:
     ) -> None:
         begin = robot.system.assembly.begin
         self._parts = [
-            (body, slice(int(begin[k]), int(begin[k + 1])), body.mesh.boundary_triangles()[0])
+            (body, slice(int(begin[k]), int(begin[k + 1])), body.boundary_triangles())
             for k, body in enumerate(robot.bodies)
-            if isinstance(body, TetBody)
+            if len(body.boundary_triangles())
         ]
         places = [body.rest for body, _, _ in self._parts] + [state.x for state in states]
         self._low = np.min([x.min(axis=0) for x in places], axis=0)
@@ -76,7 +76,7 @@ class _Scene:
         self._view, self._size, self._dots = view, size, dots
 
     @staticmethod
-    def _stress(state: State, part: tuple[TetBody, slice, NDArray[Any]]) -> Array:
+    def _stress(state: State, part: tuple[Body, slice, NDArray[Any]]) -> Array:
         """Mean von Mises stress of every surface triangle [kPa]."""
         body, nodes, triangles = part
         return np.asarray(body.fields(state.x[nodes]).von_mises[triangles].mean(axis=1)) / 1e3

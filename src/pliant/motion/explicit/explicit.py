@@ -37,6 +37,7 @@ class Explicit:
     same positions, velocities half a step off), "rk4" (classical Runge-Kutta, four times the work, loses a little energy) and
     "forward" (Euler's, gains energy at any step: for comparison only).
 
+    >>> from pliant.shape import Lattice
     >>> lattice = Lattice.block((8, 2, 2), size=0.01)
     >>> beam = SpringBody(lattice, E=1e5, fixed=lattice.where(x_below=1e-3))
     >>> run = Explicit(beam, gravity=(0, 0, -9.81), damping=5.0).run(0.05, record=[80])

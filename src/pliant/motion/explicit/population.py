@@ -34,6 +34,7 @@ PIECE = 200
 class Population:
     """Robots cut from one lattice, each cell of a material of a palette.
 
+    >>> from pliant.motion.explicit import Plane, Sine
     >>> lattice = Lattice.block((3, 2, 2), size=0.01)
     >>> palette = {0: Material(E=1e5), 1: Material(E=5e4, strain=Sine(0.1, 5.0))}
     >>> ids = np.random.default_rng(0).integers(0, 2, (20, len(lattice.cells)))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pliant.body import TetBody
+from pliant.body import Body
 from pliant.robot import Robot
 
 Array = NDArray[np.float64]
@@ -22,10 +22,10 @@ CREASE = 0.8
 class Skin:
     """Outer triangles of a body; nodes at crisp edges have a vertex for each side, so that shading does not round them."""
 
-    def __init__(self, body: TetBody, first_node: int) -> None:
+    def __init__(self, body: Body, first_node: int) -> None:
         """first_node: number of the body's first node among those of the robot."""
         self.body, self._first = body, first_node
-        triangles = np.asarray(body.mesh.boundary_triangles()[0], np.int64)
+        triangles = body.boundary_triangles()
         self.nodes, self.faces = creased(body.rest, triangles)
 
     def vertices(self, x: Array) -> NDArray[np.float32]:
@@ -39,9 +39,9 @@ class Skin:
 
 
 def skins_of(robot: Robot) -> list[Skin]:
-    """One for every body made of tets."""
+    """One for every body that has a surface."""
     begin = robot.system.assembly.begin
-    return [Skin(body, int(begin[k])) for k, body in enumerate(robot.bodies) if isinstance(body, TetBody)]
+    return [Skin(body, int(begin[k])) for k, body in enumerate(robot.bodies) if len(body.boundary_triangles())]
 
 
 def creased(x: Array, triangles: Ids) -> tuple[Ids, Ids]:

@@ -1,0 +1,1 @@
+"""Papers: their tables and figures beside what pliant computes."""
