@@ -12,6 +12,7 @@ from two_rate_robots import arm, arm_plant
 
 from pliant import Statics
 from pliant.control import Controller, Correction, LoopLog, ModelLoop, PathTargets, TwoRates, Verdict, simulate
+from pliant.control._decision_kernels import lay_out
 from pliant.control.trajectory import Circle
 from pliant.device import Drive, SimulatedPlant, read_recording
 from pliant.device.audit import Audit
@@ -243,6 +244,35 @@ def test_measured_errors_are_taken_out():
     for _ in range(100):
         correction.adjust(place, place - 1.0, 0.1)
     assert np.abs(correction.value).max() == 0.004
+
+
+def test_the_kernel_finds_everything_on_the_desk():
+    """What the compiled code cuts out of the controller's one array is what the controller and its solver call their own."""
+    controller = Controller(arm())
+    n, e, k = controller.sizes
+    model = ModelLoop(arm(), kind="displacement").model
+    rows, course, reach, problem, room = lay_out(controller.desk, controller.ids, n, e, k, len(model.delta))
+    mine, solver = controller._problem, controller._solver
+    assert (n, e, k) == (4, 3, 4)
+    for found, own in zip((*rows, *reach, *problem), (*mine.rows, *mine.reach, *mine.arrays), strict=True):
+        assert found.shape == own.shape
+        np.testing.assert_array_equal(found, own)
+    for found, own in zip(
+        (course.goal, course.efforts, course.displacements, course.x, course.multipliers, course.anywhere, *room),
+        (
+            controller.goal,
+            controller.efforts,
+            controller.displacements,
+            solver.x,
+            solver.multipliers,
+            mine.anywhere,
+            *solver.work,
+        ),
+        strict=True,
+    ):
+        assert found.shape == own.shape
+        found.flat[0] = 7.0
+        assert own.flat[0] == 7.0
 
 
 def test_a_model_loop_survives_commands_that_lead_nowhere():

@@ -118,7 +118,7 @@ class QuadraticSolver:
         self.low, self.high = np.zeros(variables + rows), np.zeros(variables + rows)
         self.x, self.multipliers = np.zeros(variables), np.zeros(variables + rows)
         self.work = ActiveSetWork(
-            np.zeros(variables + rows, np.int8),
+            np.zeros(variables + rows, np.int64),
             np.zeros((variables, variables)),
             np.zeros((rows, rows)),
             np.zeros((3, variables + rows)),

@@ -43,35 +43,96 @@ class Problem(NamedTuple):
     J: Any
 
 
+class Course(NamedTuple):
+    """What goes on from one decision to the next: the goal [e], the efforts and displacements of the actuators [n], the QP's
+    answer x [n] and its multipliers [n + k]; moved [e] is work space, anywhere [n] is infinite."""
+
+    goal: Any
+    moved: Any
+    efforts: Any
+    displacements: Any
+    x: Any
+    multipliers: Any
+    anywhere: Any
+
+
 SOLVED, NOT_A_NUMBER, UNSOLVED = 0, 2, 3
 
 
+def desk_shapes(n: int, e: int, k: int, m: int) -> list[tuple[int, ...]]:
+    """Shapes of the arrays on a desk, in the order of `lay_out`: n actuators, e effector rows, k limited displacements, m
+    rows of the model."""
+    course = [(e,), (e,), (n,), (n,), (n,), (n + k,), (n,)]
+    reach = [(n, 2), (n, 2), (n,), (n,)]
+    problem = [(n, n), (n,), (k, n), (n + k,), (n + k,), (n,), (m,), (e, n)]
+    work = [(n, n), (k, k), (3, n + k)]
+    return [(e,), *course, *reach, *problem, *work]
+
+
+@inlined
+def _row(desk, at, count):
+    return desk[at : at + count]
+
+
+@inlined
+def _table(desk, at, rows, columns):
+    return desk[at : at + rows * columns].reshape((rows, columns))
+
+
 @kernel
-def decide(
-    W, free, efforts, target, interval, speed, energy, rehearsal, goal, moved, now_efforts, now_delta, x, multipliers,
-    a, e, S, limited, limits, course, effort_rate, displacement_rate, anywhere, P, q, A, low, high, scale, d, J,
-    side, L, schur, vectors
-):  # fmt: skip
+def lay_out(desk, ids, n, e, k, m):
+    """Rows, Course, Reach, Problem and ActiveSetWork as parts of one array of numbers and one of indices."""
+    at = 0
+    S = _row(desk, at, e)
+    at += e
+    goal, moved = _row(desk, at, e), _row(desk, at + e, e)
+    at += 2 * e
+    efforts, displacements, x = _row(desk, at, n), _row(desk, at + n, n), _row(desk, at + 2 * n, n)
+    multipliers, anywhere = _row(desk, at + 3 * n, n + k), _row(desk, at + 4 * n + k, n)
+    at += 5 * n + k
+    limits, course = _table(desk, at, n, 2), _table(desk, at + 2 * n, n, 2)
+    effort_rate, displacement_rate = _row(desk, at + 4 * n, n), _row(desk, at + 5 * n, n)
+    at += 6 * n
+    P, q, A = _table(desk, at, n, n), _row(desk, at + n * n, n), _table(desk, at + n * n + n, k, n)
+    at += n * n + n + k * n
+    low, high, scale = _row(desk, at, n + k), _row(desk, at + n + k, n + k), _row(desk, at + 2 * (n + k), n)
+    at += 2 * (n + k) + n
+    d, J = _row(desk, at, m), _table(desk, at + m, e, n)
+    at += m + e * n
+    L, schur, vectors = (
+        _table(desk, at, n, n),
+        _table(desk, at + n * n, k, k),
+        _table(desk, at + n * n + k * k, 3, n + k),
+    )
+    return (
+        Rows(_row(ids, 0, n), _row(ids, n, e), S, _row(ids, n + e, k)),
+        Course(goal, moved, efforts, displacements, x, multipliers, anywhere),
+        Reach(limits, course, effort_rate, displacement_rate),
+        Problem(P, q, A, low, high, scale, d, J),
+        ActiveSetWork(_row(ids, n + e + k, n + k), L, schur, vectors),
+    )
+
+
+@kernel
+def decide(W, free, efforts, target, interval, speed, energy, desk, ids, n, e, k, rehearsal):
     """The goal approaches the target, and the efforts and displacements of the actuators become those of the QP's optimum:
     SOLVED, or what kept them as they were. A rehearsal does the work and changes nothing that counts.
 
-    The arrays from `a` on are those of Rows, Reach, anywhere, Problem and ActiveSetWork, one by one: it takes 6 us to hand
-    over the tuples.
-    """
-    rows, reach = Rows(a, e, S, limited), Reach(limits, course, effort_rate, displacement_rate)
-    problem, room = Problem(P, q, A, low, high, scale, d, J), ActiveSetWork(side, L, schur, vectors)
+    Everything else is on the desk: it takes 6 us to hand over its arrays one by one."""
+    rows, course, reach, problem, room = lay_out(desk, ids, n, e, k, free.shape[0])
+    goal, moved, now_efforts, now_delta, x, multipliers, anywhere = course
     if not approach(target, speed * interval, goal, moved):
         return NOT_A_NUMBER
     fill_decision(W, free, efforts, moved, energy, now_efforts, now_delta, interval, rows, reach, anywhere, problem)
-    for k in range(problem.low.shape[0]):
-        if not problem.low[k] <= problem.high[k]:  # also where one is not a number
-            problem.low[0] = math.nan
-    solved = problem.low[0] <= problem.high[0] and solve_by_active_set(
+    possible = True
+    for i in range(problem.low.shape[0]):
+        possible = possible and problem.low[i] <= problem.high[i]  # not where one is not a number
+    solved = possible and solve_by_active_set(
         problem.P, problem.q, problem.A, problem.low, problem.high, x, multipliers, room
     )
     if rehearsal:
         return SOLVED
-    for r in range(goal.shape[0]):
+    for r in range(e):
         goal[r] = moved[r]
     if not solved:
         return UNSOLVED

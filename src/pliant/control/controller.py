@@ -7,8 +7,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra._qp_kernels import ActiveSetWork
 from pliant.algebra.qp import QpStatus, QuadraticSolver
-from pliant.control._decision_kernels import UNSOLVED, decide, take_over
+from pliant.control._decision_kernels import UNSOLVED, Course, Problem, Reach, Rows, decide, desk_shapes, take_over
 from pliant.control.decision import RELAXATION, DecisionProblem
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
@@ -42,18 +43,37 @@ class Controller:
         self._problem = DecisionProblem(robot, energy)
         _require_plain(robot, self._problem.effector_names)
         self.speed = robot.size if speed is None else speed
-        n = len(self._problem.actuators)
-        self._solver = QuadraticSolver(n, len(self._problem.arrays.A))
-        self.efforts = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])
-        self.displacements = np.zeros(n)
-        self.goal = np.full(len(self._problem.effectors), np.nan)
-        self._moved = np.zeros(len(self._problem.effectors))
-        self._arrays = (
-            self.efforts, self.displacements, self._solver.x, self._solver.multipliers, *self._problem.rows,
-            *self._problem.reach, self._problem.anywhere, *self._problem.arrays, *self._solver.work
-        )  # fmt: skip
+        self.energy = energy
+        self._solver = QuadraticSolver(len(self._problem.actuators), len(self._problem.arrays.A))
+        self.goal, self.efforts, self.displacements = self._set_desk()
+        self.efforts[:] = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])
+        self.goal[:] = np.nan
         self.rows = self._problem.actuators
         self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
+
+    def _set_desk(self) -> tuple[Array, Array, Array]:
+        """Move all arrays of the problem and of its solver to one, which takes a kernel less time to be handed; returns the
+        goal, the efforts and the displacements there."""
+        problem, solver = self._problem, self._solver
+        n, e, k = len(problem.actuators), len(problem.effectors), len(problem.arrays.A)
+        shapes = desk_shapes(n, e, k, len(problem.arrays.d))
+        self.desk = np.zeros(sum(int(np.prod(shape)) for shape in shapes))
+        parts, at = [], 0
+        for shape in shapes:
+            size = int(np.prod(shape))
+            parts.append(self.desk[at : at + size].reshape(shape))
+            at += size
+        rows = problem.rows
+        self.ids = np.concatenate([rows.a, rows.e, rows.limited, np.zeros(n + k, np.int64)]).astype(np.int64)
+        self.sizes = (n, e, k)
+        for part, array in zip(parts[8:], (*problem.reach, *problem.arrays), strict=False):
+            part[:] = array
+        parts[0][:], parts[7][:] = rows.S, problem.anywhere
+        course, side = Course(*parts[1:8]), self.ids[n + e + k :]
+        problem.rows = Rows(rows.a, rows.e, parts[0], rows.limited)
+        problem.anywhere, problem.reach, problem.arrays = course.anywhere, Reach(*parts[8:12]), Problem(*parts[12:20])
+        solver.x, solver.multipliers, solver.work = course.x, course.multipliers, ActiveSetWork(side, *parts[20:])
+        return course.goal, course.efforts, course.displacements
 
     @property
     def effort_limits(self) -> Array:
@@ -74,23 +94,14 @@ class Controller:
     def decide(self, W: Array, delta_free: Array, efforts: Array, target: Array, interval: float) -> Verdict:
         """A command for a target [e] by a model: W [m, m], delta_free [m], and the efforts [m] it was made with; `interval`
         [s] since the last command."""
-        ended = self._decide(W, delta_free, efforts, target, interval, False)
-        return Verdict(ended) if ended != UNSOLVED else self._solve(W, delta_free, efforts, interval)
+        ended = decide(
+            W, delta_free, efforts, target, interval, self.speed, self.energy, self.desk, self.ids, *self.sizes, False
+        )
+        return self.search(W, delta_free, efforts, interval) if ended == UNSOLVED else Verdict(ended)
 
-    def rehearse(self, W: Array, delta_free: Array, efforts: Array, interval: float) -> None:
-        """Do the work of a decision and change nothing: shortly before a deadline it fetches code and numbers that others have
-        driven out of the processor's caches."""
-        self._decide(W, delta_free, efforts, self.goal, interval, True)
-
-    def _decide(self, W: Array, free: Array, efforts: Array, target: Array, interval: float, rehearsal: bool) -> int:
-        ended: int = decide(
-            W, free, efforts, target, interval, self.speed, self._problem.energy, rehearsal, self.goal, self._moved,
-            *self._arrays
-        )  # fmt: skip
-        return ended
-
-    def _solve(self, W: Array, free: Array, efforts: Array, interval: float) -> Verdict:
-        """The QP that took more than a few guesses, or has no answer: then without some kinds of limits."""
+    def search(self, W: Array, free: Array, efforts: Array, interval: float) -> Verdict:
+        """The second part of a decision whose QP took more than a few guesses, or has no answer: then without some kinds of
+        limits."""
         problem, solver = self._problem, self._solver
         P, q, A, low, high = problem.arrays[:5]
         n = len(q)

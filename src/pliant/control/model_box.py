@@ -38,6 +38,10 @@ class ModelBox:
         self._out, self._in = self._mailbox.blank(), self._mailbox.blank()
         self.W, self.delta_free = self._in["W"], self._in["delta_free"]
         self.delta, self.efforts = self._in["delta"], self._in["efforts"]
+        self.numbers = self._in.reshape(1).view(np.float64)
+        """The record as numbers (its integers mean nothing there): the stamp first, W after `head` of them, then delta_free,
+        delta and efforts."""
+        self.head = model_record(robot).fields["W"][1] // 8  # type: ignore[index]
         self.number = 0
 
     @property

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body.body import Tangent
+from pliant.control._decision_kernels import UNSOLVED
+from pliant.control._tick_kernels import VERDICTS, tick
 from pliant.control.controller import Controller, Verdict
 from pliant.control.correction import Correction
 from pliant.control.model_process import ModelLink
@@ -34,6 +36,7 @@ from pliant.robot import Robot
 
 Array = NDArray[np.float64]
 
+_VERDICTS = tuple(Verdict)
 EARLY = 400e-6
 """Seconds before a deadline that the control loop wakes, where it has a core of its own: time for a rehearsal."""
 
@@ -130,33 +133,47 @@ class TwoRates:
             )
         box, controller = self.link.box, self.controller
         controller.start(box.delta, box.efforts)
-        controller.decide(
-            box.W, box.delta_free, box.efforts, controller.goal.copy(), 1 / self.rate
-        )  # loads the kernels
-        controller.start(box.delta, box.efforts)
+        self.get_ready()  # loads the kernel
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def tick(self, now: float, target: Array, interval: float) -> Array:
-        """One command [n] by the newest model: what may leave for a drive (the same array each time). Then `tell_model`."""
-        box, controller, guard = self.link.box, self.controller, self.guard
+        """One command [n] by the model that `get_ready` found: what may leave for a drive (the same array each time). Then
+        `tell_model`."""
         self.woke = now
-        box.newest()
-        self.verdict = controller.decide(box.W, box.delta_free, box.efforts, target, interval)
-        wanted = controller.command(self.kind)
+        ended = self._tick(now, target, interval, False)
+        verdict, self.events = ended % VERDICTS, ended // VERDICTS
+        if verdict == UNSOLVED:
+            self._search(now, interval)
+        else:
+            self.verdict = _VERDICTS[verdict]
+        return self.guard.command
+
+    def _search(self, now: float, interval: float) -> None:
+        """The rest of a period whose QP was not guessed."""
+        box, guard = self.link.box, self.guard
+        self.verdict = self.controller.search(box.W, box.delta_free, box.efforts, interval)
+        wanted = self.controller.command(self.kind)
         self.events = guard.check(wanted, now, now - box.stamp)
         if self.events:
             wanted[:] = guard.command
-        return guard.command
 
-    def rehearse(self) -> None:
-        """Do the work of a period and command nothing, so that the next is quick."""
-        box = self.link.box
-        box.newest()
-        self.controller.rehearse(box.W, box.delta_free, box.efforts, 1 / self.rate)
-        self.guard.rehearse()
+    def get_ready(self) -> None:
+        """Take the newest model, and do the work of a period without commanding anything: so shortly before a deadline it
+        fetches code and numbers that others have driven out of the processor's caches."""
+        self.link.box.newest()
+        self._tick(self.woke, self.controller.goal, 1 / self.rate, True)
+
+    def _tick(self, now: float, target: Array, interval: float, rehearsal: bool) -> int:
+        box, controller = self.link.box, self.controller
+        ended: int = tick(
+            box.numbers, box.head, len(box.delta), target, now, interval, controller.speed, controller.energy,
+            controller.desk, controller.ids, *controller.sizes, self.guard.block, self.guard.stopped,
+            self.kind == "displacement", rehearsal
+        )  # fmt: skip
+        return ended
 
     def tell_model(self) -> None:
         """Let the model's process know what was commanded."""
@@ -191,7 +208,7 @@ class TwoRates:
                 pace.doze()
                 measured.update()
                 targets.fill(last + period - begin, self.target)
-                self.rehearse()
+                self.get_ready()
                 woke = pace.wait()
                 if woke - begin > seconds or (stop.asked and self._is_safe(woke - stop.since)):
                     break

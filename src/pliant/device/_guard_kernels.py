@@ -11,6 +11,38 @@ LATEST, PREVIOUS, BEHIND, INVALID, TROUBLED, BEGUN = 0, 1, 2, 3, 4, 5
 the latest time, seconds without a command that is a number, whether the last call did not follow, whether there was a call."""
 
 
+OPTIONS, MEMORY = 4, 6
+"""How many options and places of memory there are."""
+
+
+def block_size(rows: int) -> int:
+    """Numbers in a guard's block: low, high, rate, ramp_rate, safe, command, options, memory, and room for a rehearsal."""
+    return 7 * rows + OPTIONS + 2 * MEMORY
+
+
+@kernel
+def guard_block(wanted, block, n, now, model_age, stopped, rehearsal):
+    """`guard_command` with everything but the question in one array (see `block_size`); returns the flags, and the command
+    [n]. A rehearsal does the work and changes nothing."""
+    low, high, rate, ramp_rate, safe = (
+        block[:n],
+        block[n : 2 * n],
+        block[2 * n : 3 * n],
+        block[3 * n : 4 * n],
+        block[4 * n : 5 * n],
+    )
+    command, at = block[5 * n : 6 * n], 6 * n
+    options, memory = block[at : at + OPTIONS], block[at + OPTIONS : at + OPTIONS + MEMORY]
+    if rehearsal:
+        at += OPTIONS + MEMORY
+        spare_memory, spare_command = block[at : at + MEMORY], block[at + MEMORY : at + MEMORY + n]
+        spare_memory[:] = memory
+        spare_command[:] = command
+        memory, command = spare_memory, spare_command
+    flags = guard_command(wanted, low, high, rate, ramp_rate, safe, now, model_age, options, stopped, memory, command)
+    return flags, command
+
+
 @kernel
 def guard_command(wanted, low, high, rate, ramp_rate, safe, now, model_age, options, stopped, memory, command):
     """Move `command` [n] towards what is wanted [n], or keep it, or towards `safe` [n]; returns the flags.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.device import _guard_kernels as places
-from pliant.device._guard_kernels import guard_command
+from pliant.device._guard_kernels import MEMORY, OPTIONS, block_size, guard_block
 from pliant.device.wiring import Kind, require_kind
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
@@ -90,24 +90,28 @@ class Guard:
         doubt; stale, hold [s]: see above, stale is half of hold by default; ramp [s]; longest [s]: the longest time since
         the last call that one call may make up for; start [rows]: the command of now, `safe` by default. One value stands
         for all rows."""
-        self.low = np.array(low, dtype=float).reshape(-1)
-        rows = len(self.low)
-        self.high = _per_row("high", high, rows)
-        self.rate = _per_row("rate", rate, rows)
-        self.safe = _per_row("safe", safe, rows)
-        self.command = _per_row("start", safe if start is None else start, rows)
-        """The command that may leave, [rows]; always the same array."""
+        rows = np.array(low, dtype=float).size
+        self.block = np.zeros(block_size(rows))
+        """Everything in one array, for the compiled kernel; the others are parts of it."""
+        self.low, self.high, self.rate, self._ramp_rate, self.safe, self.command = self.block[: 6 * rows].reshape(
+            6, rows
+        )
+        options = self.block[6 * rows :]
+        self._options, self._memory = options[:OPTIONS], options[OPTIONS : OPTIONS + MEMORY]
+        self.low[:] = _per_row("low", low, rows)
+        self.high[:] = _per_row("high", high, rows)
+        self.rate[:] = _per_row("rate", rate, rows)
+        self.safe[:] = _per_row("safe", safe, rows)
+        self.command[:] = _per_row("start", safe if start is None else start, rows)
         self._check_rows()
         self.stale, self.hold = float(hold / 2 if stale is None else stale), float(hold)
         if not 0 <= self.stale <= self.hold < np.inf:
             raise InputError(f"stale is {stale} s and hold is {hold} s", remedy="give 0 <= stale <= hold")
         if not (0 < ramp < np.inf and 0 < longest < np.inf):
             raise InputError(f"ramp is {ramp} s, longest is {longest} s", remedy="give positive times")
-        self._options = np.array([self.stale, self.hold, longest, PATIENCE])
-        self._ramp_rate = (self.high - self.low) / ramp
+        self._options[:] = self.stale, self.hold, longest, PATIENCE
+        self._ramp_rate[:] = (self.high - self.low) / ramp
         self._wanted = np.full(rows, np.nan)
-        self._memory = np.zeros(6)
-        self._spare_memory, self._spare_command = self._memory.copy(), self.command.copy()
         self.stopped = False
         self._warm_up()
 
@@ -155,21 +159,10 @@ class Guard:
             np.copyto(self._wanted, wanted, casting="same_kind")
         except (TypeError, ValueError):
             self._wanted.fill(np.nan)
-        return int(
-            guard_command(
-                self._wanted, self.low, self.high, self.rate, self._ramp_rate, self.safe, float(now), float(model_age),
-                self._options, self.stopped, self._memory, self.command
-            )
-        )  # fmt: skip
-
-    def rehearse(self) -> None:
-        """Do the work of a check and change nothing: it brings code and numbers into the processor's caches."""
-        np.copyto(self._spare_memory, self._memory)
-        np.copyto(self._spare_command, self.command)
-        guard_command(
-            self._wanted, self.low, self.high, self.rate, self._ramp_rate, self.safe, 0.0, 0.0, self._options,
-            self.stopped, self._spare_memory, self._spare_command
-        )  # fmt: skip
+        flags, _ = guard_block(
+            self._wanted, self.block, len(self.low), float(now), float(model_age), self.stopped, False
+        )
+        return int(flags)
 
     def stop(self) -> None:
         """Emergency stop: from the next `check` on the command goes to `safe`, and stays until `release`."""
