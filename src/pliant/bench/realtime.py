@@ -107,6 +107,8 @@ def _figures(ours: list[Timing], bare: list[Timing], model_hz: float, alone: flo
         bounded("realtime.command_max_us", float(latency.max()), "us", 2000.0, "lower", "bound"),
         Figure("realtime.bare_command_p999_us", float(np.percentile(idle, 99.9)), "us", better="lower"),
         Figure("realtime.bare_command_max_us", float(idle.max()), "us", better="lower"),
+        Figure("realtime.commands_over_2ms", float((latency > 2000.0).sum()), "", better="lower"),
+        Figure("realtime.bare_commands_over_2ms", float((idle > 2000.0).sum()), "", better="lower"),
         Figure("realtime.model_hz_alone", alone, "Hz", better="higher"),
         bounded("realtime.model_hz", model_hz, "Hz", max(60.0, 0.7 * alone), "higher", "bound"),
         Figure("realtime.model_age_median_ms", float(np.median(age)), "ms", better="lower"),
