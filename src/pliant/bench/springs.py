@@ -71,7 +71,7 @@ def _shaken(body: SpringBody, layout: Any, precision: Any, threads: int, actuati
 
 
 def _ragged() -> Explicit:
-    """A ball of three materials: 43 % of the places of its box are empty."""
+    """A ball of three materials: 45 % of the points of its box are empty."""
     radius = 0.01 * CELLS / 2
     ball = Lattice.voxels(lambda p: (p**2).sum(1) < radius**2, 0.01, bounds=((-radius,) * 3, (radius,) * 3))
     ball = ball.labelled(lambda c: np.digitize(c[:, 0], [-radius / 3, radius / 3]))
