@@ -79,7 +79,7 @@ def test_a_typo_gets_the_choice():
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
-        (("bench", "fme"), "choose: fem, inverse, qp or realtime"),
+        (("bench", "fme"), "choose: fem, inverse, qp, realtime or springs"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),

@@ -6,16 +6,21 @@ SI units everywhere. See `pliant.shape`, `pliant.material`, `pliant.body`, `plia
 each room's docstring is its tour.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pliant.algebra.condensed import Condensed
 from pliant.body import SpringBody, TetBody
 from pliant.control import Inverse
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
-from pliant.motion import Dynamics, Explicit, Simulation, Statics, natural_modes
+from pliant.motion import Dynamics, Simulation, Statics, natural_modes
 from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
 from pliant.robot import Robot, State
 from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
+
+if TYPE_CHECKING:
+    from pliant.motion.explicit import Explicit
 
 __version__ = "0.1.0"
 
@@ -62,3 +67,12 @@ __all__ = [
     "read",
     "solids",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Explicit` is loaded when first asked for."""
+    if name == "Explicit":
+        from pliant.motion.explicit import Explicit
+
+        return Explicit
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,13 +13,17 @@ per stage, and `result.require()` raises. What is wrong before it starts (a stat
 robot in statics) raises at once.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from pliant.motion.dynamics import Dynamics
-from pliant.motion.explicit import Explicit, ExplicitRun
 from pliant.motion.frequency import crossing_frequency, peak_frequency
 from pliant.motion.modes import Modes, natural_modes
 from pliant.motion.result import Status, StepResult
 from pliant.motion.simulation import Recording, Simulation
 from pliant.motion.statics import Statics
+
+if TYPE_CHECKING:
+    from pliant.motion.explicit import Explicit, ExplicitRun
 
 __all__ = [
     "Dynamics",
@@ -35,3 +39,12 @@ __all__ = [
     "natural_modes",
     "peak_frequency",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Explicit` and what belongs to it are loaded when first asked for: not every user has springs."""
+    if name in ("Explicit", "ExplicitRun"):
+        from pliant.motion import explicit
+
+        return getattr(explicit, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -109,8 +109,8 @@ class Course:
         positions, velocities = self.record.x[:samples].astype(float), self.record.v[:samples].astype(float)
         if complete:
             positions[-1], velocities[-1] = x[self.ids], v[self.ids]
-            if samples > 1:
-                self.record.torque[samples - 1] = self.record.torque[samples - 2]
+            if self.record.torque.size:
+                self.record.torque[samples - 1] = engine.torques()
         if self.energy_every is not None and self.status.ok and done % self.energy_every == 0:
             self._sample_energy(e.time, x, v)
         kept = [sample for sample in self.samples if sample[0] <= e.time + 0.5 * e.step]

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 
 from pliant.motion.explicit import tables
 from pliant.motion.explicit._loop_kernels import advance
+from pliant.motion.explicit._motor_kernels import motor_forces
 from pliant.motion.explicit.layouts import Layout
 from pliant.motion.explicit.motors import motors_table
 from pliant.motion.explicit.setup import (
@@ -164,6 +165,13 @@ class Engine:
             none = self.record_table(np.empty(0, np.int64), 0, 0)
             self._pass(self._rule(damping, 0, "closing"), 1, none, crew)
             self.synchronous = True
+
+    def torques(self) -> Array:
+        """Torques of the motors now, [m] [N m]."""
+        m, out = self.motors, np.zeros(len(self.motors.axis))
+        forces = np.zeros((len(m.hub) + len(m.base), 3))
+        motor_forces(m, self.nodes.x[self.now], self.number * self.step, self.rotations.copy(), forces, out)
+        return out
 
     def change_loads(self, around: Surroundings) -> None:
         """Take other loads."""
