@@ -8,6 +8,7 @@
                     what drives a lattice
     Population, Material
                     many robots of one lattice in one call: materials per cell, phases, seeds, fitness
+    run_many        robots that have nothing in common, in one call
     Springs         masses and springs from arrays of your own
 
 Two layouts in memory stand behind one interface (`layouts`): a grid for voxel lattices and lists of neighbours for any
@@ -17,6 +18,7 @@ other. Forces are summed per node in a fixed order, so a result does not depend 
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.explicit import Explicit
 from pliant.motion.explicit.lives import Material, PopulationRun
+from pliant.motion.explicit.many import ManyRuns, run_many
 from pliant.motion.explicit.obstacles import Obstacle, Plane, Sphere
 from pliant.motion.explicit.population import Population
 from pliant.motion.explicit.result import Energies, ExplicitRun, RunStatus
@@ -29,6 +31,7 @@ __all__ = [
     "ExplicitRun",
     "GivenMotion",
     "Load",
+    "ManyRuns",
     "Material",
     "Motor",
     "Obstacle",
@@ -45,4 +48,5 @@ __all__ = [
     "Springs",
     "Table",
     "Thermal",
+    "run_many",
 ]
