@@ -37,7 +37,7 @@ def test_one_that_fails_or_stops_does_not_touch_the_others():
         wild = robot((2, 2, 2), step=0.001, E=1e6, precision="single")
     robots = [wild, *herd()[1:]]
     many = run_many(
-        robots, 0.05, fitness=lambda run: 1.0, stop=lambda one: one is robots[1] and one.time > 0.02, stop_every=0.01
+        robots, 0.05, fitness=lambda run: 1.0, stop=lambda one: one is robots[1] and one.time > 0.025, stop_every=0.01
     )
     assert many.failed.tolist() == [True, False, False]
     assert many.stopped.tolist() == [False, True, False]
