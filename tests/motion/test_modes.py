@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from pliant import Cable, NeoHookean, Point, Robot, Statics, TetBody
+from pliant.errors import InputError
 from pliant.motion import natural_modes
 from pliant.shape import make
+from pliant.view import film_mode
 
 TIP = (0.1, 0.01, 0.01)
 
@@ -41,3 +43,15 @@ def test_a_taut_cable_holds_and_a_slack_one_does_not():
     robot.set_displacement("cable", -0.01)
     slack = Statics(robot).solve().require().state
     assert natural_modes(robot, 2, slack).frequencies == pytest.approx([free, free], rel=1e-3)
+
+
+def test_a_mode_can_be_filmed(tmp_path):
+    """One swing as a GIF that moves; a mode that is not there is named."""
+    from PIL import Image
+
+    robot = Robot(arm(), gravity=(0, 0, 0))
+    film_mode(robot, natural_modes(robot, 2), 0, tmp_path / "mode.gif", frames=8)
+    with Image.open(tmp_path / "mode.gif") as film:
+        assert film.n_frames >= 6  # frames that look alike are kept once
+    with pytest.raises(InputError, match="there is no mode 2; there are modes 0 to 1"):
+        film_mode(robot, natural_modes(robot, 2), 2, tmp_path / "none.gif")

@@ -2,7 +2,7 @@
 
 from pliant.view.figures import Figure, print_figures, write_figures
 from pliant.view.page import Page
-from pliant.view.picture import draw_bodies, film_bodies
+from pliant.view.picture import draw_bodies, film_bodies, film_mode
 from pliant.view.replayed import recorded_paths
 from pliant.view.signals import draw_signals, print_signals
 
@@ -12,6 +12,7 @@ __all__ = [
     "draw_bodies",
     "draw_signals",
     "film_bodies",
+    "film_mode",
     "print_figures",
     "print_signals",
     "recorded_paths",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.body import Body
 from pliant.errors import InputError
+from pliant.motion import Modes
 from pliant.robot import Robot, State
 
 Array = NDArray[np.float64]
@@ -23,7 +24,7 @@ def draw_bodies(
 
     view: elevation and azimuth [degrees]. The file's suffix says the format (.png, .pdf, .svg).
     """
-    _Scene(robot, [state], view).draw(state, title).savefig(path)
+    _Scene(robot, [state.x], view).draw(state.x, title).savefig(path)
 
 
 def film_bodies(
@@ -36,14 +37,50 @@ def film_bodies(
     view: tuple[float, float] = (18, -60),
 ) -> None:
     """Save states as an animated GIF, all in one frame and one colour scale."""
-    from PIL import Image
-
     if not states:
         raise InputError("a film of no states", remedy="give at least one state")
-    scene = _Scene(robot, states, view, size=(6.0, 4.0), dots=80)
+    _film(robot, [state.x for state in states], path, frames_per_second, title, view)
+
+
+def film_mode(
+    robot: Robot,
+    modes: Modes,
+    number: int,
+    path: str | PathLike[str],
+    *,
+    state: State | None = None,
+    amplitude: float = 0.1,
+    frames: int = 24,
+    view: tuple[float, float] = (18, -60),
+) -> None:
+    """Save one swing of a natural mode as an animated GIF that goes on and on.
+
+    number: of the mode, 0 for the lowest; state: that the modes are about (default: rest); amplitude: largest displacement,
+    relative to the robot's size; frames: per swing, shown in one second whatever its frequency.
+    """
+    if not 0 <= number < len(modes.frequencies):
+        raise InputError(f"there is no mode {number}", remedy=f"there are modes 0 to {len(modes.frequencies) - 1}")
+    middle = (robot.rest() if state is None else state).x
+    shape = modes.shapes[number]
+    swing = amplitude * robot.size * shape / np.linalg.norm(shape, axis=1).max()
+    places = [middle + np.sin(2 * np.pi * k / frames) * swing for k in range(frames)]
+    _film(robot, places, path, float(frames), f"mode {number}: {modes.frequencies[number]:.3g} Hz", view)
+
+
+def _film(
+    robot: Robot,
+    places: Sequence[Array],
+    path: str | PathLike[str],
+    frames_per_second: float,
+    title: str,
+    view: tuple[float, float],
+) -> None:
+    from PIL import Image
+
+    scene = _Scene(robot, places, view, size=(6.0, 4.0), dots=80)
     frames = []
-    for state in states:
-        canvas = scene.draw(state, title, legend=False)
+    for x in places:
+        canvas = scene.draw(x, title, legend=False)
         canvas.canvas.draw()
         frames.append(
             Image.fromarray(np.asarray(canvas.canvas.buffer_rgba())).convert("P", palette=Image.Palette.ADAPTIVE)
@@ -53,12 +90,12 @@ def film_bodies(
 
 
 class _Scene:
-    """One view, one frame and one colour scale for some states."""
+    """One view, one frame and one colour scale for some positions of all nodes [n, 3]."""
 
     def __init__(
         self,
         robot: Robot,
-        states: Sequence[State],
+        places: Sequence[Array],
         view: tuple[float, float],
         size: tuple[float, float] = (9.0, 6.0),
         dots: int = 120,
@@ -69,20 +106,20 @@ class _Scene:
             for k, body in enumerate(robot.bodies)
             if len(body.boundary_triangles())
         ]
-        places = [body.rest for body, _, _ in self._parts] + [state.x for state in states]
-        self._low = np.min([x.min(axis=0) for x in places], axis=0)
-        self._high = np.max([x.max(axis=0) for x in places], axis=0)
-        self._highest = max(float(self._stress(state, part).max()) for state in states for part in self._parts)
+        shown = [body.rest for body, _, _ in self._parts] + list(places)
+        self._low = np.min([x.min(axis=0) for x in shown], axis=0)
+        self._high = np.max([x.max(axis=0) for x in shown], axis=0)
+        self._highest = max(float(self._stress(x, part).max()) for x in places for part in self._parts)
         self._view, self._size, self._dots = view, size, dots
 
     @staticmethod
-    def _stress(state: State, part: tuple[Body, slice, NDArray[Any]]) -> Array:
+    def _stress(x: Array, part: tuple[Body, slice, NDArray[Any]]) -> Array:
         """Mean von Mises stress of every surface triangle [kPa]."""
         body, nodes, triangles = part
-        return np.asarray(body.fields(state.x[nodes]).von_mises[triangles].mean(axis=1)) / 1e3
+        return np.asarray(body.fields(x[nodes]).von_mises[triangles].mean(axis=1)) / 1e3
 
-    def draw(self, state: State, title: str, *, legend: bool = True) -> Any:
-        """A matplotlib figure of the state, with the colour scale beside it where `legend` says so."""
+    def draw(self, x: Array, title: str, *, legend: bool = True) -> Any:
+        """A matplotlib figure of the nodes at x, with the colour scale beside it where `legend` says so."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import Normalize
@@ -97,8 +134,8 @@ class _Scene:
         for part in self._parts:
             body, nodes, triangles = part
             axes.add_collection3d(Poly3DCollection(body.rest[triangles], linewidth=0.3, **shadow))
-            faces = colours.to_rgba(self._stress(state, part))
-            now = state.x[nodes][triangles]
+            faces = colours.to_rgba(self._stress(x, part))
+            now = x[nodes][triangles]
             axes.add_collection3d(Poly3DCollection(now, facecolor=faces, edgecolor=(0, 0, 0, 0.25), linewidth=0.3))
         self._frame(axes)
         axes.view_init(*self._view)
