@@ -1,0 +1,41 @@
+"""Explicit stepping of spring lattices: many small steps, each only forces and sums, for millions of springs.
+
+    Explicit        a lattice through time: gravity, damping, contact, actuation, motors, recordings, energies
+    Plane, Sphere   things to touch, with Coulomb friction
+    Ramp, Thermal, Sine, Pneumatic, Table
+                    functions of time: strains of materials, factors of loads, given motions
+    Load, GivenMotion, Motor, SpringLaw
+                    what drives a lattice
+    Springs         masses and springs from arrays of your own
+
+Two layouts in memory stand behind one interface (`layouts`): a grid for voxel lattices and lists of neighbours for any
+other. Forces are summed per node in a fixed order, so a result does not depend on the number of threads.
+"""
+
+from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
+from pliant.motion.explicit.explicit import Explicit
+from pliant.motion.explicit.obstacles import Obstacle, Plane, Sphere
+from pliant.motion.explicit.result import Energies, ExplicitRun, RunStatus
+from pliant.motion.explicit.signals import Pneumatic, Ramp, Signal, Sine, Table, Thermal
+from pliant.motion.explicit.springs import Springs
+
+__all__ = [
+    "Energies",
+    "Explicit",
+    "ExplicitRun",
+    "GivenMotion",
+    "Load",
+    "Motor",
+    "Obstacle",
+    "Plane",
+    "Pneumatic",
+    "Ramp",
+    "RunStatus",
+    "Signal",
+    "Sine",
+    "Sphere",
+    "SpringLaw",
+    "Springs",
+    "Table",
+    "Thermal",
+]
