@@ -76,6 +76,7 @@ def test_import_loads_no_heavy_package():
         "mcap",
         "can",
         "serial",
+        "warp",
     ]
     code = f"import pliant, sys; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ from pliant.control import Inverse
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
-from pliant.motion import Dynamics, Simulation, Statics, natural_modes
+from pliant.motion import Dynamics, Explicit, Simulation, Statics, natural_modes
 from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
 from pliant.robot import Robot, State
 from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
@@ -29,6 +29,7 @@ __all__ = [
     "Corotational",
     "Dynamics",
     "Embedding",
+    "Explicit",
     "Force",
     "Frame",
     "Hinge",

@@ -220,7 +220,7 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="What to measure: fem, inverse, qp or realtime.")],
+    what: Annotated[str, typer.Argument(help="What to measure: fem, inverse, qp, realtime or springs.")],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
@@ -250,8 +250,12 @@ def bench(
 
         figures, lines = realtime.measure(seconds)
         title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop"
+    elif what == "springs":
+        from pliant.bench import springs
+
+        figures, title = repeated(springs.measure, repeats), "explicit steps of spring lattices, Verlet, no contact"
     else:
-        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse, qp or realtime")
+        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse, qp, realtime or springs")
     print_figures(figures, title)
     print("\n".join(lines))
     if json is not None:

@@ -3,6 +3,7 @@
     fem       assembly, factorization, solves and condensation of tet bodies beside scipy's splu (and MKL Pardiso)
     inverse   the real-time step of the inverse on the diamond robot, and its errors
     qp        the decision alone
+    springs   springs per second of the explicit engine, beside the speed of memory
 
 Everything that is compared runs interleaved, one after the other, again and again; the smallest time of each counts, because
 on a busy machine only interruptions make a repetition slower.

@@ -6,6 +6,8 @@
                     functions of time: strains of materials, factors of loads, given motions
     Load, GivenMotion, Motor, SpringLaw
                     what drives a lattice
+    Population, Material
+                    many robots of one lattice in one call: materials per cell, phases, seeds, fitness
     Springs         masses and springs from arrays of your own
 
 Two layouts in memory stand behind one interface (`layouts`): a grid for voxel lattices and lists of neighbours for any
@@ -14,7 +16,9 @@ other. Forces are summed per node in a fixed order, so a result does not depend 
 
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.explicit import Explicit
+from pliant.motion.explicit.lives import Material, PopulationRun
 from pliant.motion.explicit.obstacles import Obstacle, Plane, Sphere
+from pliant.motion.explicit.population import Population
 from pliant.motion.explicit.result import Energies, ExplicitRun, RunStatus
 from pliant.motion.explicit.signals import Pneumatic, Ramp, Signal, Sine, Table, Thermal
 from pliant.motion.explicit.springs import Springs
@@ -25,10 +29,13 @@ __all__ = [
     "ExplicitRun",
     "GivenMotion",
     "Load",
+    "Material",
     "Motor",
     "Obstacle",
     "Plane",
     "Pneumatic",
+    "Population",
+    "PopulationRun",
     "Ramp",
     "RunStatus",
     "Signal",

@@ -180,3 +180,40 @@ def batch_forces(typing: Any, x: Any, f: Any, k: Any, kl: Any, others: Any, spri
         return context.get_dummy_value()
 
     return types.void(x, f, k, kl, others, types.intp, types.intp, types.intp), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def batch_lengths(typing: Any, kl: Any, base: Any, gain: Any, rows: Any, signals: Any, first: Any, count: Any) -> Any:
+    """kl[rows[e]] = base[e] + sum over materials m of gain[m, e] * signals[m] for the entries first .. first + count.
+
+    kl [s, robots], base [a, robots], gain [m, a, robots], signals [m, robots]. At least one material; count >= 1.
+    """
+    width = robots_side_by_side(kl.dtype.bitwidth // 8)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        element = vec.element_of(kl)
+        size, vector = vec.bytes_of(element), ir.VectorType(element, width)
+        step = vec.constant(width * size)
+        at_kl, _ = vec.address(context, builder, kl, args[0])
+        at_base, _ = vec.address(context, builder, base, args[1])
+        at_gain, (material, _, _) = vec.address(context, builder, gain, args[2])
+        at_rows, _ = vec.address(context, builder, rows, args[3])
+        at_signals, _ = vec.address(context, builder, signals, args[4])
+        shift = builder.mul(args[5], step)
+        row = builder.add(at_rows, builder.mul(args[5], vec.constant(8)))
+        entries = Loop(builder, "entries", args[6], [builder.add(at_base, shift), builder.add(at_gain, shift), row])
+        here_base, here_gain, here_row = entries.carried
+        start = vec.load(builder, here_base, vector, size)
+        materials = vec.length(context, builder, signals, args[4])
+        sums = Loop(builder, "materials", materials, [here_gain, at_signals, start])
+        at, signal, total = sums.carried
+        factor, value = vec.load(builder, at, vector, size), vec.load(builder, signal, vector, size)
+        total = vec.plus_product(builder, total, factor, value)
+        sums.close([builder.add(at, material), builder.add(signal, step), total])
+        place = builder.add(at_kl, builder.mul(vec.load(builder, here_row, vec.INT64, 8), step))
+        vec.store(builder, total, place, size)
+        after = [builder.add(here_base, step), builder.add(here_gain, step), builder.add(here_row, vec.constant(8))]
+        entries.close(after)
+        return context.get_dummy_value()
+
+    return types.void(kl, base, gain, rows, signals, types.intp, types.intp), codegen

@@ -9,11 +9,14 @@ import numpy as np
 from pliant.algebra.compiled import kernel
 from pliant.motion.explicit import _node_kernels as node
 from pliant.motion.explicit._barrier import meet
-from pliant.motion.explicit._forces import batch_forces, graph_forces, grid_forces
+from pliant.motion.explicit._forces import batch_forces, batch_lengths, graph_forces, grid_forces
 from pliant.motion.explicit._motor_kernels import motor_forces
 from pliant.motion.explicit._signal_kernels import evaluate
 from pliant.motion.explicit._vectors import LANES as WIDTH
 from pliant.motion.explicit.tables import FORWARD, GENERAL, LANES, RUNGE_KUTTA, STRUCTURED
+
+NEAR = 64
+"""Nodes that are asked together whether any of them touches an obstacle."""
 
 
 @kernel
@@ -37,19 +40,13 @@ def block_forces(links: Any, x: Any, packed: Any, p: int, n: int, work: Any) -> 
 def set_lengths(links: Any, actuation: Any, b: int, values: Any, factors: Any) -> None:
     """Rest lengths (times stiffness) of the actuated springs of block b."""
     first, last = actuation.start[b], actuation.start[b + 1]
-    if links.layout != LANES:
-        flat = links.kl.ravel()
-        for e in range(first, last):
-            flat[actuation.place[e]] = actuation.base[e, 0] * factors[actuation.mix[e]]
+    if links.layout == LANES:
+        if last > first:
+            batch_lengths(links.kl, actuation.base, actuation.gain, actuation.place, values, first, last - first)
         return
-    robots = links.kl.shape[1]
+    flat, base = links.kl.ravel(), actuation.base.ravel()
     for e in range(first, last):
-        row = links.kl[actuation.place[e]]
-        row[:] = actuation.base[e]
-        for m in range(actuation.gain.shape[0]):
-            gain, signal = actuation.gain[m, e], values[m * robots : (m + 1) * robots]
-            for r in range(robots):
-                row[r] += gain[r] * signal[r]
+        flat[actuation.place[e]] = base[e] * factors[actuation.mix[e]]
 
 
 @kernel
@@ -66,14 +63,11 @@ def mix_factors(weights: Any, values: Any, factors: Any) -> None:
 def move_block(nodes: Any, world: Any, rule: Any, stage: int, now: int, p: int, n: int, work: Any) -> None:
     """New velocities and places of a block from its forces."""
     x, out, v, c = nodes.x[now], nodes.x[1 - now], nodes.v, rule.numbers
-    touching = False
     for o in range(world.kind.size):
-        depth = node.penetration(x, p, n, world.kind[o], world.shape[o], work[0, 0] - work[0, 0])
-        if depth > 0:
-            node.press(nodes, x, p, n, world, o, work)
-            touching = True
-        else:
-            work[3 + o, :n] = 0
+        for q in range(0, n, NEAR):
+            many = min(NEAR, n - q)
+            if node.penetration(x, p + q, many, world.kind[o], world.shape[o], rule.numbers[0]) > 0:
+                node.press(nodes, x, p + q, many, world, o, work[:, q : q + many])
     inverse_mass, mobile = nodes.inverse_mass[p : p + n], nodes.mobile[p : p + n]
     for a in range(3):
         xa, va, oa, fa, g = x[a, p : p + n], v[a, p : p + n], out[a, p : p + n], work[a, :n], world.gravity[a]
@@ -83,10 +77,14 @@ def move_block(nodes: Any, world: Any, rule: Any, stage: int, now: int, p: int, 
             node.lag_behind(xa, va, fa, inverse_mass, mobile, g, c, oa)
         else:
             node.kick(va, fa, inverse_mass, mobile, g, c[0], c[1])
-    if touching and (rule.integrator != RUNGE_KUTTA or stage == 3):
-        push = c[4] if rule.integrator == RUNGE_KUTTA else c[1]
-        for o in range(world.kind.size):
-            node.rub(nodes, x, p, n, world, o, work, push)
+    if rule.integrator == RUNGE_KUTTA and stage < 3:
+        return
+    push = c[4] if rule.integrator == RUNGE_KUTTA else c[1]
+    for o in range(world.kind.size):
+        for q in range(0, n, NEAR):
+            many = min(NEAR, n - q)
+            if node.penetration(x, p + q, many, world.kind[o], world.shape[o], rule.numbers[0]) > 0:
+                node.rub(nodes, x, p + q, many, world, o, work[:, q : q + many], push)
 
 
 @kernel
@@ -145,7 +143,10 @@ def advance(
         largest = max(largest, nodes.edges[b + 1] - nodes.edges[b])
     work = np.zeros((3 + world.kind.size, largest), nodes.v.dtype)
     values, ahead = np.zeros(signals.kind.size), np.zeros(signals.kind.size)
-    factors = np.ones(actuation.weights.shape[0])
+    factors = np.ones(actuation.weights.shape[0], nodes.v.dtype)
+    materials = actuation.gain.shape[0]
+    robots = signals.kind.size // max(materials, 1)
+    lane_values = np.zeros((materials, robots), nodes.v.dtype)
     forces, torques = np.zeros((motors.hub.size + motors.base.size, 3)), np.zeros(motors.axis.shape[0])
     stages = 4 if rule.integrator == RUNGE_KUTTA else 1
     written, drawn = record.start[begin], record.start[end]
@@ -161,8 +162,10 @@ def advance(
             evaluate(signals, (number + share) * rule.step, values)
             mix_factors(actuation.weights, values, factors)
             if actuation.place.size > 0:
+                for m in range(materials):
+                    lane_values[m] = values[m * robots : (m + 1) * robots]
                 for b in range(begin, end):
-                    set_lengths(links, actuation, b, values, factors)
+                    set_lengths(links, actuation, b, lane_values, factors)
                 if links.layout == STRUCTURED and parts > 1:
                     goal += parts
                     meet(counter, goal)

@@ -69,8 +69,9 @@ def runge_kutta(
 
 
 @kernel
-def penetration(x: Any, p: int, n: int, kind: int, shape: Any, zero: float) -> float:
-    """Sum over a block of how deep nodes are inside an obstacle [m]: zero when none is."""
+def penetration(x: Any, p: int, n: int, kind: int, shape: Any, like: float) -> float:
+    """Sum of how deep the nodes p .. p + n are inside an obstacle [m]: zero when none is. like: any number of type T."""
+    zero = like - like
     a, b, c, d = shape[0], shape[1], shape[2], shape[3]
     X, Y, Z = x[0, p : p + n], x[1, p : p + n], x[2, p : p + n]
     total = zero

@@ -49,6 +49,13 @@ def address(context: Any, builder: Any, kind: Any, value: Any) -> tuple[Any, lis
     return builder.ptrtoint(array.data, INT64), strides
 
 
+def length(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Entries of an array argument along its first axis."""
+    from numba.np.arrayobj import make_array
+
+    return builder.extract_value(make_array(kind)(context, builder, value).shape, 0)
+
+
 def load(builder: Any, at: Any, kind: Any, align: int) -> Any:
     """The value at an address."""
     return builder.load(builder.inttoptr(at, kind.as_pointer()), align=align, typ=kind)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pliant.motion.explicit import _spring_sums as kernels
 from pliant.motion.explicit.springs import Array, Springs
+from pliant.shape import Lattice
 
 REACH = {"verlet": 2.0, "semi-implicit": 2.0, "forward": 2.0, "rk4": 2.0 * np.sqrt(2.0)}
 """Largest omega h of an undamped oscillator at which the integrator is stable. Forward Euler never is: it takes Verlet's."""
@@ -47,3 +50,37 @@ def _largest_eigenvalue(springs: Springs, k: Array, direction: Array, extra: Arr
     off = np.array(beta[1 : len(alpha)])
     values, vectors = np.linalg.eigh(np.diag(alpha) + np.diag(off, 1) + np.diag(off, -1))
     return float(values[-1] + beta[-1] * abs(vectors[-1, -1]))
+
+
+def stiffest_cell(lattice: Lattice, E: float, density: float, touch: Sequence[tuple[float, float]] = ()) -> float:
+    """No lattice of these cells, of whatever materials, has a higher angular frequency [rad/s] than its stiffest cell alone.
+
+    With K and M sums over cells, every Rayleigh quotient is a mean of those of the cells (Irons and Treharne 1971). touch: for
+    every obstacle its stiffness [N/m] (0: a third of the sum of the node's constants) and a factor for its damping.
+    """
+    stiffness, volumes = lattice.stiffness_shares.tocsc(), lattice.volume_shares.tocsc()
+    cubes = lattice.cells.shape[1] == 8
+    highest = 0.0
+    for cell in range(1 if cubes else len(lattice.cells)):
+        rows = stiffness.indices[stiffness.indptr[cell] : stiffness.indptr[cell + 1]]
+        k = E * stiffness.data[stiffness.indptr[cell] : stiffness.indptr[cell + 1]]
+        nodes = volumes.indices[volumes.indptr[cell] : volumes.indptr[cell + 1]]
+        order = np.argsort(nodes)
+        masses = density * volumes.data[volumes.indptr[cell] : volumes.indptr[cell + 1]][order]
+        ends = np.searchsorted(nodes[order], lattice.springs[rows])
+        own = np.bincount(ends.ravel(), np.repeat(k, 2), minlength=len(nodes)) / 3.0
+        extra = np.zeros(len(nodes))
+        for given, factor in touch:
+            extra += factor * (given if given else own)
+        K = np.zeros((len(nodes), 3, len(nodes), 3))
+        for (i, j), constant, row in zip(ends, k, rows, strict=True):
+            d = lattice.points[lattice.springs[row, 1]] - lattice.points[lattice.springs[row, 0]]
+            block = constant * np.outer(d, d) / (d @ d)
+            for a, b, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
+                K[a, :, b, :] += sign * block
+        for i in range(len(nodes)):
+            K[i, :, i, :] += extra[i] * np.eye(3)
+        root = np.repeat(1.0 / np.sqrt(masses), 3)
+        matrix = root[:, None] * K.reshape(3 * len(nodes), -1) * root
+        highest = max(highest, float(np.linalg.eigvalsh(matrix)[-1]))
+    return float(np.sqrt(highest))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -20,9 +20,11 @@ from pliant.motion.explicit.setup import (
     holds_table,
     loads_table,
     material_tables,
+    no_odd_springs,
     signals_table,
     world_table,
 )
+from pliant.motion.explicit.signals import Signal
 from pliant.motion.explicit.springs import Array, Ids, Springs
 
 INTEGRATORS = {
@@ -41,14 +43,45 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def coefficients(integrator: int, when: str, c: float, h: float) -> tuple[float, float, float]:
+    """keep, push and drift of v <- keep v + push a, x <- x + drift v.
+
+    Damping c is a rate, dv/dt = a - c v, taken in the middle of the step (Verlet) or at its end (semi-implicit), which is
+    stable for any c. when: Verlet opens with half a push, goes on steadily with velocities between the steps, and closes
+    with the other half.
+    """
+    middle = 0.5 * c * h
+    return {
+        (tables.VERLET, "opening"): (1.0 - middle, 0.5 * h, h),
+        (tables.VERLET, "steady"): ((1.0 - middle) / (1.0 + middle), h / (1.0 + middle), h),
+        (tables.VERLET, "closing"): (1.0 / (1.0 + middle), 0.5 * h / (1.0 + middle), 0.0),
+        (tables.SEMI_IMPLICIT, "steady"): (1.0 / (1.0 + c * h), h / (1.0 + c * h), h),
+        (tables.FORWARD, "steady"): (1.0 - c * h, h, h),
+        (tables.RUNGE_KUTTA, "steady"): (1.0, 0.5 * h, h),
+    }[integrator, when]
+
+
 class Engine:
     """State and tables of one lattice, or of one batch of robots side by side."""
 
     def __init__(
-        self, springs: Springs, layout: Layout, around: Surroundings, *, step: float, integrator: str, dtype: DTypeLike
+        self,
+        springs: Springs,
+        layout: Layout,
+        around: Surroundings,
+        *,
+        step: float,
+        integrator: str,
+        dtype: DTypeLike,
+        actuation: tables.Actuation | None = None,
+        signals: Sequence[Signal] = (),
     ) -> None:
-        box = SignalBox()
-        actuation, odd = material_tables(springs, layout, around, box, dtype)
+        """actuation, signals: as they are, where the layout came with its springs filled in (lanes)."""
+        box = SignalBox(signals)
+        if actuation is None:
+            actuation, odd = material_tables(springs, layout, around, box, dtype)
+        else:
+            odd = no_odd_springs(layout, dtype)
         given = given_table(springs, layout, around, box, dtype)
         loads = loads_table(springs, layout, around, box, dtype)
         self.springs, self.layout, self.links = springs, layout, layout.links
@@ -149,18 +182,9 @@ class Engine:
         self.actuation.base[:, 0] = (linear * factor)[self.actuation.place]
 
     def _rule(self, c: float, origin: int, when: str) -> tables.Rule:
-        """Coefficients, with damping c as a rate: dv/dt = a - c v, taken in the middle of the step (Verlet) or at its end
-        (semi-implicit), which is stable for any c."""
+        """The rule of a pass, with damping c as a rate."""
         h = self.step
-        middle = 0.5 * c * h
-        keep, push, drift = {
-            (tables.VERLET, "opening"): (1.0 - middle, 0.5 * h, h),
-            (tables.VERLET, "steady"): ((1.0 - middle) / (1.0 + middle), h / (1.0 + middle), h),
-            (tables.VERLET, "closing"): (1.0 / (1.0 + middle), 0.5 * h / (1.0 + middle), 0.0),
-            (tables.SEMI_IMPLICIT, "steady"): (1.0 / (1.0 + c * h), h / (1.0 + c * h), h),
-            (tables.FORWARD, "steady"): (1.0 - c * h, h, h),
-            (tables.RUNGE_KUTTA, "steady"): (1.0, 0.5 * h, h),
-        }[self.integrator, when]
+        keep, push, drift = coefficients(self.integrator, when, c, h)
         numbers = np.array([keep, push, drift, c, h, 2.0, h / 6.0], self.dtype)
         synchronous = when != "steady" or self.integrator != tables.VERLET
         return tables.Rule(self.integrator, synchronous, numbers, float(h), self.number, origin)

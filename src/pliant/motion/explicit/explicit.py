@@ -37,6 +37,7 @@ class Explicit:
     same positions, velocities half a step off), "rk4" (classical Runge-Kutta, four times the work, loses a little energy) and
     "forward" (Euler's, gains energy at any step: for comparison only).
 
+    >>> from pliant.shape import Lattice
     >>> lattice = Lattice.block((8, 2, 2), size=0.01)
     >>> beam = SpringBody(lattice, E=1e5, fixed=lattice.where(x_below=1e-3))
     >>> run = Explicit(beam, gravity=(0, 0, -9.81), damping=5.0).run(0.05, record=[80])
@@ -74,7 +75,7 @@ class Explicit:
         lattices that fill enough of their box, else "general". device: "cpu", or "cuda" (or "warp-cpu") with the extra `warp`.
         """
         self.around = Surroundings(
-            _three(gravity, "gravity"),
+            as_three(gravity, "gravity"),
             (ground,) if isinstance(ground, Obstacle) else tuple(ground),
             tuple(loads),
             tuple(motions),
@@ -233,8 +234,8 @@ class Explicit:
         """Go on for `duration` seconds of simulated time.
 
         record: nodes whose positions and velocities are written down every so many steps. energy_every: steps between samples
-        of the energies (none by default). stop: asked every `stop_every` seconds (default: a twentieth of the run), ends the run
-        by True. progress: a bar on stderr, by default on a terminal only.
+        of the energies (none by default). stop: asked every `stop_every` seconds (default: a twentieth of the run), ends the
+        run by True. progress: a bar on stderr, by default on a terminal only.
         """
         steps = self._checked_steps(duration, every, energy_every)
         pause = steps if stop is None else max(1, round((stop_every or duration / 20.0) / self.step))
@@ -258,7 +259,7 @@ class Explicit:
         return array
 
 
-def _three(vector: ArrayLike, name: str) -> Array:
+def as_three(vector: ArrayLike, name: str) -> Array:
     array = np.asarray(vector, dtype=float)
     if array.shape != (3,) or not np.isfinite(array).all():
         raise InputError(f"{name} is {vector}", remedy="give three finite numbers")

@@ -34,10 +34,10 @@ class Surroundings:
 
 
 class SignalBox:
-    """Signals by number, each once."""
+    """Signals by number, each once; `first` have the first numbers, as they are."""
 
-    def __init__(self) -> None:
-        self.signals: list[Signal] = []
+    def __init__(self, first: Sequence[Signal] = ()) -> None:
+        self.signals: list[Signal] = list(first)
 
     def number(self, signal: Signal | None) -> int:
         """Number of a signal, -1 for none."""
@@ -170,28 +170,50 @@ def material_tables(
 
     Parts with a law of their own are taken out of the linear springs and pull beside them.
     """
+    labels, dense, linear = _split(springs, around)
+    layout.fill(linear, springs.lengths)
+    weights, row = material_weights(springs, around, box)
+    moved = np.flatnonzero(row)
+    pure = np.eye(weights.shape[1])
+    base = (linear * springs.lengths)[moved]
+    actuation = _actuation(layout, moved, base, row[moved], np.concatenate([pure, weights]), len(pure), dtype)
+    numbers = {labels[label]: box.number(signal) for label, signal in around.actuation.items()}
+    return actuation, _odd_springs(springs, layout, around, dense, labels, numbers, dtype)
+
+
+def material_weights(springs: Springs, around: Surroundings, box: SignalBox) -> tuple[Array, Ids]:
+    """Mixtures of materials: weights of the signals in each, [mixes, signals], the first zero, and that of each spring, [m].
+
+    The rest length of a spring is L (1 + sum of weight * signal): parts with strains e_c and constants k_c side by side are one
+    spring with the strain sum k_c e_c / sum k_c.
+    """
+    labels, dense, linear = _split(springs, around)
+    numbers = {labels[label]: box.number(signal) for label, signal in around.actuation.items()}
+    weights = np.zeros((len(springs.springs), len(box.signals)))
+    share = np.divide(dense, linear[:, None], out=np.zeros_like(dense), where=linear[:, None] > 0)
+    lawful = {labels[label] for label in around.laws}
+    for column, signal in numbers.items():
+        if column not in lawful:
+            weights[:, signal] += share[:, column]
+    moved = np.flatnonzero(weights.any(axis=1))
+    mixes, found = _distinct_rows(weights[moved])
+    row = np.zeros(len(weights), np.int64)
+    row[moved] = found + 1
+    return np.concatenate([np.zeros((1, weights.shape[1])), mixes]), row
+
+
+def _split(springs: Springs, around: Surroundings) -> tuple[dict[int, int], Array, Array]:
+    """Columns of the materials, their parts of the constants [m, c], and the sum of the linear parts [m]."""
     labels = {int(label): c for c, label in enumerate(springs.labels)}
     for name, chosen in (("actuation", around.actuation), ("laws", around.laws)):
         for label in chosen:
             if label not in labels:
                 raise InputError(f"{name} of material {label}", remedy=f"the springs have the materials {list(labels)}")
-    parts = springs.parts
-    dense = springs.constants[:, None] if parts is None else np.asarray(parts.todense())
+    if not around.actuation and not around.laws:
+        return labels, np.zeros((len(springs.constants), len(labels))), springs.constants
+    dense = springs.constants[:, None] if springs.parts is None else np.asarray(springs.parts.todense())
     lawful = np.array([label in around.laws for label in labels], bool)
-    linear = dense[:, ~lawful].sum(axis=1) if lawful.any() else springs.constants
-    layout.fill(linear, springs.lengths)
-    numbers = {labels[label]: box.number(signal) for label, signal in around.actuation.items()}
-    weights = np.zeros((len(springs.springs), len(box.signals)))
-    share = np.divide(dense, linear[:, None], out=np.zeros_like(dense), where=linear[:, None] > 0)
-    for column, signal in numbers.items():
-        if not lawful[column]:
-            weights[:, signal] += share[:, column]
-    moved = np.flatnonzero(weights.any(axis=1))
-    mixes, row = _distinct_rows(weights[moved])
-    pure = np.eye(len(box.signals))
-    base = (linear * springs.lengths)[moved]
-    actuation = _actuation(layout, moved, base, row, np.concatenate([pure, mixes]), len(pure), dtype)
-    return actuation, _odd_springs(springs, layout, around, dense, labels, numbers, dtype)
+    return labels, dense, dense[:, ~lawful].sum(axis=1) if lawful.any() else springs.constants
 
 
 def _distinct_rows(rows: Array) -> tuple[Array, Ids]:
@@ -215,14 +237,15 @@ def _actuation(
         lanes = links.k.shape[1]
         group = np.searchsorted(links.table, places // lanes, side="right") - 1
         owner = group * lanes + places % lanes
-    order = np.argsort(owner, kind="stable")
+    block = np.searchsorted(layout.edges, owner, side="right")
+    order = np.lexsort((places, block))
     return tables.Actuation(
         places[order],
         np.repeat(base, width)[order].astype(dtype)[:, None],
         (np.repeat(row, width)[order] + before).astype(np.int32),
         weights,
         np.zeros((0, 0, 1), dtype),
-        layout.starts(owner[order]),
+        np.searchsorted(block[order], np.arange(1, len(layout.edges) + 1)).astype(np.int64),
     )
 
 
@@ -266,6 +289,13 @@ def _odd_springs(
         np.concatenate([np.empty(0), *(np.asarray(curve.tension, float) for _, curve in laws)]),
         layout.starts(node[order]),
     )
+
+
+def no_odd_springs(layout: Layout, dtype: DTypeLike) -> tables.Odd:
+    """All springs are linear."""
+    ids, numbers = np.empty(0, np.int64), np.empty(0, dtype)
+    none = np.zeros(len(layout.edges), np.int64)
+    return tables.Odd(ids, ids, numbers, numbers, ids, ids, np.zeros(1, np.int64), np.empty(0), np.empty(0), none)
 
 
 def signals_table(box: SignalBox) -> tables.Signals:

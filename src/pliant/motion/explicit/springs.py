@@ -156,7 +156,4 @@ def _parts_of_regions(body: SpringBody) -> tuple[Ids, csr_array]:
 
     labels, column = np.unique(body.lattice.labels, return_inverse=True)
     region = csr_array((np.ones(len(column)), (np.arange(len(column)), column)), shape=(len(column), len(labels)))
-    shares = csr_array(body.lattice.stiffness_shares @ diags_array(body.moduli) @ region)
-    total = np.asarray(shares.sum(axis=1)).ravel()
-    scale = np.divide(body.spring_constants, total, out=np.zeros_like(total), where=total > 0)
-    return labels.astype(np.int64), csr_array(diags_array(scale) @ shares)
+    return labels.astype(np.int64), csr_array(diags_array(body.spring_constants) @ body.cell_parts() @ region)

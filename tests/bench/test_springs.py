@@ -1,0 +1,26 @@
+"""The benchmark of springs on a small lattice: the figures that it promises, no judgement of speed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.bench import springs
+
+
+def test_figures_of_the_benchmark_have_their_names(monkeypatch):
+    """Both layouts, precisions and numbers of threads, springs per node and the yardstick are there; the triad is one."""
+    monkeypatch.setattr(springs, "CELLS", 6)
+    monkeypatch.setattr(springs, "smallest_times", lambda actions, **_: {n: (a(), 1e-3)[1] for n, a in actions.items()})
+    monkeypatch.setattr(springs, "_population", list)
+    monkeypatch.setattr(springs, "_starts", list)
+    figures = {figure.name: figure for figure in springs.measure()}
+    for layout in ("structured", "general"):
+        for kind in ("f32", "f32_1t", "f64", "f64_1t"):
+            assert f"springs.{layout}_{kind}_mps" in figures
+    cells, nodes = 6, 7**3
+    count = 3 * cells * 49 + 6 * cells**2 * 7 + 4 * cells**3
+    assert figures["springs.cube_per_node"].value == count / nodes
+    assert figures["springs.structured_f32_1t_mps"].value == springs.STEPS * count / 1e-3 / 1e6
+    a, b, c = np.zeros(5), np.arange(5.0), np.ones(5)
+    springs.triad(a, b, c, 2.0)
+    np.testing.assert_array_equal(a, b + 2.0)
