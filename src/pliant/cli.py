@@ -11,8 +11,7 @@ import typer
 from pliant.errors import FileError, PliantError
 
 if TYPE_CHECKING:
-    from pliant.gallery import Exhibit, Paths
-    from pliant.robot import Robot, State
+    from pliant.gallery import Choices, Exhibit
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Soft-robot simulation and real-time model-based control.",
@@ -44,7 +43,8 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, finger, pneunet or trunk (`pliant robots` tells more)."
+            help="A robot of the gallery: cantilever, diamond, expander, finger, flexipod, multigait, pneunet or trunk "
+            "(`pliant robots` tells more)."
         ),
     ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
@@ -55,7 +55,14 @@ def run(
         ),
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
-    body: Annotated[str, typer.Option(help="What it is made of: tets, or springs (the trunk).")] = "tets",
+    body: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What it is made of: tets (default), or springs (the trunk)."),
+    ] = None,
+    gait: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="How it moves: walk or undulate (multigait), trot or bound (flexipod)."),
+    ] = None,
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
     port: Annotated[
@@ -64,49 +71,31 @@ def run(
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")] = True,
 ) -> None:
     """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
-    from pliant.gallery import find
-    from pliant.motion import Statics
+    from pliant.gallery import Choices, find
 
     exhibit = find(robot)
     _require_writable(json)
-    built = exhibit.built_from(mesh, body)
-    hanging = Statics(built).solve().require().state
-    chosen = exhibit.chosen_paths(built, hanging, trajectory)
+    choices = Choices(trajectory, mesh, body, gait)
     if headless or json is not None:
-        _report(robot, exhibit, built, hanging, chosen, out, json)
+        _report(robot, exhibit, choices, out, json)
     else:
-        _show(exhibit, built, hanging, trajectory, chosen, port, browser)
+        exhibit.page(choices).serve(port=port, browser=browser)
 
 
-def _report(
-    name: str, exhibit: Exhibit, robot: Robot, hanging: State, paths: Paths, out: Path, json: Path | None
-) -> None:
+def _report(name: str, exhibit: Exhibit, choices: Choices, out: Path, json: Path | None) -> None:
     """Figures to the terminal and to a file, a picture to a folder."""
-    from pliant.view import draw_bodies, print_figures, write_figures
+    from pliant.view import print_figures, write_figures
 
     out.mkdir(parents=True, exist_ok=True)
-    report = exhibit.report(robot, hanging, paths)
-    print_figures(report.figures, exhibit.title)
-    if report.limits:
-        print(f"limits met on the way: {', '.join(report.limits)}")
+    showing = exhibit.show(choices)
+    print_figures(showing.figures, exhibit.title)
+    for remark in showing.remarks:
+        print(remark)
     picture = out / f"{name}.png"
-    draw_bodies(robot, report.state, picture, title=exhibit.title)
+    showing.draw(picture)
     print(f"picture: {picture}")
     if json is not None:
-        write_figures(report.figures, json)
-
-
-def _show(
-    exhibit: Exhibit, robot: Robot, hanging: State, trajectory: str | None, chosen: Paths, port: int, browser: bool
-) -> None:
-    """The page, until Ctrl-C; it begins with the trajectory that was asked for, else with targets by hand."""
-    from pliant.view import Page
-
-    paths = exhibit.paths(robot, hanging)
-    if trajectory is not None and chosen:
-        paths = {trajectory: chosen, **paths}
-    page = Page(robot, paths=paths, rate=exhibit.rate, title=exhibit.title, start=trajectory)
-    page.serve(port=port, browser=browser)
+        write_figures(showing.figures, json)
 
 
 @app.command()
