@@ -107,7 +107,7 @@ def test_a_page_of_free_motion_opens_and_moves():
         address = page.open(port=8810)
         assert urllib.request.urlopen(address, timeout=30).status == 200
         until(lambda: page.frames > 5 and page.session.moment.time > 0.2, "it moves")
-        assert "MOVING" in page._status.content
+        until(lambda: "MOVING" in page._status.content, "the status is told")
         assert len(page._meshes) == 2, "one for every region"
 
 
