@@ -170,6 +170,23 @@ def test_a_trunk_follows_a_csv_file(tmp_path):
     assert figures["trunk.converged_error_max"] < 1e-3
 
 
+def test_run_a_mover_headless(tmp_path):
+    """The expander: a table with bounds that hold, the same records as JSON, stills as a PNG; a wrong gait ends with code 2
+    and the choices."""
+    out = tmp_path / "figures.json"
+    done = pliant("run", "expander", "--headless", "--json", out, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "holds" in done.stdout
+    assert "does not hold" not in done.stdout
+    figures = {f["name"]: f for f in json.loads(out.read_text())}
+    assert figures["expander.growth"]["value"] >= 2.0
+    assert figures["expander.growth"]["holds"] is True
+    assert (tmp_path / "expander.png").stat().st_size > 10_000
+    done = pliant("run", "multigait", "--gait", "fly", "--headless", "--out", tmp_path)
+    assert done.returncode == 2
+    assert "choose one of: walk, undulate" in done.stderr
+
+
 def test_all_robots_are_named():
     """The list, the help and the README's command line name every robot of the gallery."""
     listed, told = pliant("robots").stdout, pliant("run", "--help").stdout

@@ -12,8 +12,7 @@ from pliant.errors import FileError, PliantError
 
 if TYPE_CHECKING:
     from pliant.device import Log
-    from pliant.gallery import Exhibit, Paths
-    from pliant.robot import Robot, State
+    from pliant.gallery import Choices, Exhibit
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Soft-robot simulation and real-time model-based control.",
@@ -50,7 +49,8 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, finger, pneunet or trunk (`pliant robots` tells more)."
+            help="A robot of the gallery: cantilever, diamond, expander, finger, flexipod, multigait, pneunet or trunk "
+            "(`pliant robots` tells more)."
         ),
     ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
@@ -61,7 +61,14 @@ def run(
         ),
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
-    body: Annotated[str, typer.Option(help="What it is made of: tets, or springs (the trunk).")] = "tets",
+    body: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What it is made of: tets (default), or springs (the trunk)."),
+    ] = None,
+    gait: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="How it moves: walk or undulate (multigait), trot or bound (flexipod)."),
+    ] = None,
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
     port: PagePort = 8080,
@@ -70,66 +77,37 @@ def run(
         Optional[str],  # noqa: UP045
         typer.Option(help="What moves with the page: can:INTERFACE:CHANNEL, serial:PORT, or simulated."),
     ] = None,
-    command: Annotated[str, typer.Option(help="What the drive is told: displacement or effort.")] = "displacement",
+    command: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What the drive is told: displacement (default) or effort."),
+    ] = None,
 ) -> None:
     """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
-    from pliant.gallery import find
-    from pliant.motion import Statics
+    from pliant.gallery import Choices, find
 
     exhibit = find(robot)
     _require_writable(json)
-    built = exhibit.built_from(mesh, body)
-    hanging = Statics(built).solve().require().state
-    chosen = exhibit.chosen_paths(built, hanging, trajectory)
+    choices = Choices(trajectory, mesh, body, gait, drive, command)
     if headless or json is not None:
-        _report(robot, exhibit, built, hanging, chosen, out, json)
+        _report(robot, exhibit, choices, out, json)
     else:
-        _show(exhibit, built, hanging, trajectory, chosen, port, browser, drive, command)
+        exhibit.page(choices).serve(port=port, browser=browser)
 
 
-def _report(
-    name: str, exhibit: Exhibit, robot: Robot, hanging: State, paths: Paths, out: Path, json: Path | None
-) -> None:
+def _report(name: str, exhibit: Exhibit, choices: Choices, out: Path, json: Path | None) -> None:
     """Figures to the terminal and to a file, a picture to a folder."""
-    from pliant.view import draw_bodies, print_figures, write_figures
+    from pliant.view import print_figures, write_figures
 
     out.mkdir(parents=True, exist_ok=True)
-    report = exhibit.report(robot, hanging, paths)
-    print_figures(report.figures, exhibit.title)
-    if report.limits:
-        print(f"limits met on the way: {', '.join(report.limits)}")
+    showing = exhibit.show(choices)
+    print_figures(showing.figures, exhibit.title)
+    for remark in showing.remarks:
+        print(remark)
     picture = out / f"{name}.png"
-    draw_bodies(robot, report.state, picture, title=exhibit.title)
+    showing.draw(picture)
     print(f"picture: {picture}")
     if json is not None:
-        write_figures(report.figures, json)
-
-
-def _show(
-    exhibit: Exhibit,
-    robot: Robot,
-    hanging: State,
-    trajectory: str | None,
-    chosen: Paths,
-    port: int,
-    browser: bool,
-    drive: str | None,
-    command: str,
-) -> None:
-    """The page, until Ctrl-C; it begins with the trajectory that was asked for, else with targets by hand."""
-    from pliant.device import Feed, Guard, opened_drive
-    from pliant.device.wiring import require_kind
-    from pliant.view import Page
-
-    paths = exhibit.paths(robot, hanging)
-    if trajectory is not None and chosen:
-        paths = {trajectory: chosen, **paths}
-    feed = None
-    if drive is not None:
-        kind = require_kind(command)
-        feed = Feed(Guard.of_robot(robot, kind), opened_drive(drive, robot, kind))
-    page = Page(robot, paths=paths, rate=exhibit.rate, title=exhibit.title, start=trajectory, feed=feed)
-    page.serve(port=port, browser=browser)
+        write_figures(showing.figures, json)
 
 
 @app.command()
@@ -247,7 +225,7 @@ def replay(
 def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) -> None:
     """The recorded targets once more, on a page."""
     from pliant.errors import InputError
-    from pliant.gallery import all_robots, find
+    from pliant.gallery import Follower, all_robots, find
     from pliant.view import Page, recorded_paths
 
     made_by = log.about.get("robot", "")
@@ -258,6 +236,8 @@ def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) ->
             remedy="name one with --robot, or open a Page of your own with view.recorded_paths(log, robot)",
         )
     exhibit = find(name)
+    if not isinstance(exhibit, Follower):
+        raise InputError(f"{name} follows no targets", remedy="choose a robot that does with --robot")
     built = exhibit.built_from()
     paths = {"recording": recorded_paths(log, built)}
     Page(built, paths=paths, rate=exhibit.rate, title=title, start="recording").serve(port=port, browser=browser)

@@ -16,7 +16,7 @@ import pytest
 from visitor import COUNT_UPDATES, FLAGS, Visitor, missing
 
 from pliant.device import Channel, Feed, Guard, Recorder, opened_drive
-from pliant.gallery import find
+from pliant.gallery import Choices, find
 from pliant.motion import Statics
 from pliant.view import Page
 
@@ -146,6 +146,28 @@ def served(*arguments):
         process.send_signal(signal.SIGINT)
         complaints = process.communicate(timeout=60)[1]
     assert process.returncode == 0, complaints
+
+
+def test_a_robot_that_runs_is_seen_running(chromium):
+    """On the page of the walker time and distance are told and the robot moves; Pause holds it, Reset brings it back."""
+    with find("multigait").page(Choices(gait="undulate")) as page:
+        page.open(port=8770)
+        visitor = Visitor(chromium, page)
+        shape = visitor.robot_pixels()
+        visitor.until(lambda: (visitor.robot_pixels() ^ shape).sum() > 1000, "it moves")
+        visitor.until(lambda: "MOVING" in text_of(visitor), "the status is told")
+        visitor.press("Pause")
+        visitor.until(lambda: "PAUSED" in text_of(visitor), "it is paused")
+        held = page.session.moment.time
+        assert held > 0
+        visitor.tab.wait_for_timeout(300)
+        assert page.session.moment.time == held
+        visitor.press("Reset")
+        visitor.until(lambda: page.session.moment.time == 0, "it is back at rest")
+        visitor.press("Play")
+        visitor.until(lambda: page.session.moment.time > 0.1, "it moves again")
+        assert visitor.complaints == []
+        visitor.tab.close()
 
 
 @pytest.fixture(scope="module")

@@ -65,17 +65,17 @@ class SpringBody(Body):
         self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
 
     def _constants(self, E: PerCell, constants: ArrayLike | None) -> Array:
-        self._modulus = per_cell(self.lattice, E, "E", "Pa")
+        self.moduli = per_cell(self.lattice, E, "E", "Pa")
         if constants is not None:
             return self._per_spring(constants, "stiffness", "N/m")
-        return np.asarray(self.lattice.stiffness_shares @ self._modulus)
+        return np.asarray(self.lattice.stiffness_shares @ self.moduli)
 
     def cell_parts(self) -> Any:
         """Which part of each spring belongs to each cell, sparse [m, c], rows sum to one: by stiffness."""
         shares = self.lattice.stiffness_shares
-        total = np.maximum(shares @ self._modulus, 1e-300)
+        total = np.maximum(shares @ self.moduli, 1e-300)
         parts = shares.copy()
-        parts.data = shares.data * self._modulus[shares.indices] / np.repeat(total, np.diff(shares.indptr))
+        parts.data = shares.data * self.moduli[shares.indices] / np.repeat(total, np.diff(shares.indptr))
         return parts
 
     def _per_spring(self, values: ArrayLike, name: str, unit: str) -> Array:

@@ -2,7 +2,10 @@
 
 cantilever   a silicone beam clamped at one end: deflection beside beam theory
 diamond      the four-legged silicone robot of largilliere2015: its top follows a square
+expander     a block of springs whose middle part swells
 finger       a finger closed by one cable
+flexipod     a stiff body on four soft legs that motors turn: it runs
+multigait    a four-legged pneumatic walker of five striped actuators
 pneunet      a pneumatic bending finger with its cavity
 trunk        an elephant's trunk on eight cables
 """
@@ -10,13 +13,18 @@ trunk        an elephant's trunk on eight cables
 from __future__ import annotations
 
 from pliant.errors import InputError
-from pliant.gallery import cantilever, diamond, finger, pneunet, trunk
-from pliant.gallery.exhibit import Exhibit, Paths, Report
+from pliant.gallery import cantilever, diamond, expander, finger, flexipod, multigait, pneunet, trunk
+from pliant.gallery.exhibit import Choices, Exhibit, Showing
+from pliant.gallery.follower import Follower, Paths, Report
+from pliant.gallery.mover import Mover
 
 all_robots: dict[str, Exhibit] = {
     "cantilever": cantilever.EXHIBIT,
     "diamond": diamond.EXHIBIT,
+    "expander": expander.EXHIBIT,
     "finger": finger.EXHIBIT,
+    "flexipod": flexipod.EXHIBIT,
+    "multigait": multigait.EXHIBIT,
     "pneunet": pneunet.EXHIBIT,
     "trunk": trunk.EXHIBIT,
 }
@@ -29,4 +37,4 @@ def find(name: str) -> Exhibit:
     return all_robots[name]
 
 
-__all__ = ["Exhibit", "Paths", "Report", "all_robots", "find"]
+__all__ = ["Choices", "Exhibit", "Follower", "Mover", "Paths", "Report", "Showing", "all_robots", "find"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.body import TetBody
-from pliant.gallery.exhibit import Exhibit, Paths, Report
+from pliant.gallery.follower import Follower, Paths, Report
 from pliant.material import Corotational
 from pliant.motion import Statics
 from pliant.port import Force, Point
@@ -83,4 +83,4 @@ def elastica_tip(weight: float) -> tuple[float, float]:
     return float(trapezoid(np.cos(theta), s)), float(trapezoid(np.sin(theta), s))
 
 
-EXHIBIT = Exhibit("a silicone beam under its own weight, beside beam theory", build, report)
+EXHIBIT = Follower("a silicone beam under its own weight, beside beam theory", build, report)

@@ -14,7 +14,7 @@ from pliant.body import TetBody
 from pliant.control.trajectory import Circle, Square
 from pliant.device import SimulatedPlant
 from pliant.device.wiring import Kind
-from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.follower import Follower, Paths
 from pliant.gallery.tracking import tracked
 from pliant.material import Corotational, Law, NeoHookean
 from pliant.port import Cable, Point
@@ -103,6 +103,6 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     }
 
 
-EXHIBIT = Exhibit(
+EXHIBIT = Follower(
     "a four-legged robot on four cables follows a square", build, tracked("diamond", RATE), paths, placed, RATE
 )

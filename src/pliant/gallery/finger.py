@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.body import TetBody
-from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.follower import Follower, Paths
 from pliant.gallery.tracking import reachable_path, tracked
 from pliant.material import Corotational
 from pliant.port import Cable, Point
@@ -65,4 +65,4 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     return {"close": {"tip": reachable_path(robot, hanging, "tip", efforts, SPEED)}}
 
 
-EXHIBIT = Exhibit("a finger closed by one cable", build, tracked("finger", RATE), paths, placed, RATE)
+EXHIBIT = Follower("a finger closed by one cable", build, tracked("finger", RATE), paths, placed, RATE)

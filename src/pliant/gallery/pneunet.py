@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.body import TetBody
 from pliant.errors import SurfaceError
-from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.follower import Follower, Paths
 from pliant.gallery.tracking import reachable_path, tracked
 from pliant.material import Corotational
 from pliant.port import Cavity, Point
@@ -98,4 +98,4 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     return {"bend": {"tip": reachable_path(robot, hanging, "tip", efforts, SPEED)}}
 
 
-EXHIBIT = Exhibit("a pneumatic finger bends under pressure", build, tracked("pneunet", RATE), paths, placed, RATE)
+EXHIBIT = Follower("a pneumatic finger bends under pressure", build, tracked("pneunet", RATE), paths, placed, RATE)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.control import Inverse, InverseStatus
 from pliant.control.trajectory import Waypoints
-from pliant.gallery.exhibit import Paths, Report
+from pliant.gallery.follower import Paths, Report
 from pliant.motion import Statics
 from pliant.robot import Robot, State
 from pliant.view import Figure

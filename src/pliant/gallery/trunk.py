@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.body import Body, SpringBody, TetBody
 from pliant.control.trajectory import Circle, Line
-from pliant.gallery.exhibit import Exhibit, Paths
+from pliant.gallery.follower import Follower, Paths
 from pliant.gallery.tracking import tracked
 from pliant.material import Corotational
 from pliant.port import Cable, Point
@@ -85,6 +85,6 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     }
 
 
-EXHIBIT = Exhibit(
+EXHIBIT = Follower(
     "an elephant's trunk on eight cables", build, tracked("trunk", RATE), paths, placed, RATE, build_on_springs
 )

@@ -258,20 +258,25 @@ class Lattice(NodeSet):
         return deformation_gradients(self, x)
 
     @cached_property
-    def _boundary(self) -> IntArray:
+    def _boundary(self) -> tuple[IntArray, NDArray[np.intp]]:
         if self.cells.shape[1] == 4:
-            return boundary_faces(self.cells)[0]
+            return boundary_faces(self.cells)
         quads = self.cells[:, voxels.FACES].reshape(-1, 4)
         _, group = unique_rows(np.sort(quads, axis=1))
-        outer = quads[np.bincount(group)[group] == 1]
-        return np.asarray(outer[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3))
+        outer = np.flatnonzero(np.bincount(group)[group] == 1)
+        triangles = np.asarray(quads[outer][:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3))
+        return triangles, np.repeat(outer // len(voxels.FACES), 2)
 
     def boundary_triangles(self) -> IntArray:
         """The hull of the cells as triangles of points, outward, (b, 3)."""
-        return self._boundary
+        return self._boundary[0]
+
+    def boundary_cells(self) -> NDArray[np.intp]:
+        """The cell that each triangle of the hull belongs to, (b,)."""
+        return self._boundary[1]
 
     def _surface_nodes(self) -> NDArray[np.intp]:
-        return np.unique(self._boundary).astype(np.intp)
+        return np.unique(self._boundary[0]).astype(np.intp)
 
     def _labelled_nodes(self, label: int) -> NDArray[np.intp]:
         return np.unique(self.cells[self.labels == label]).astype(np.intp)

@@ -7,11 +7,18 @@ snapshot   what a moment of the session looks like, and the record that the plot
 skin       the drawn surface of a body; bands: the same surface cut along levels of stress
 scene      what is drawn of a robot in space; ports: its cables, cavities and forces; grips: its targets
 panel      what stands beside it: buttons, sliders, bars; plots: error and time per stage
-page       all together, served to a browser on this machine
+page       all together
+motion_session, motion_page
+           the same for free motion by the explicit engine: slices in a thread, and what one sees of them
+served     a page served to a browser on this machine: opening, drawing, closing
 
-Only `page` starts a server; `rows`, `poses`, `stepping`, `session`, `snapshot`, `skin` and `bands` know nothing of one.
+Only `served` starts a server; `rows`, `poses`, `stepping`, `session`, `motion_session`, `snapshot`, `skin` and `bands` know
+nothing of one.
 """
 
+from pliant.view.page.motion_page import MotionPage
+from pliant.view.page.motion_session import MotionSession, Setting
 from pliant.view.page.page import Page
+from pliant.view.page.served import ServedPage
 
-__all__ = ["Page"]
+__all__ = ["MotionPage", "MotionSession", "Page", "ServedPage", "Setting"]

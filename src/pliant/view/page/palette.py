@@ -15,6 +15,8 @@ EFFECTOR: Rgb = (28, 60, 92)
 CAVITY: Rgb = (250, 190, 70)
 SLACK: Rgb = (84, 90, 98)
 TAUT: Rgb = (214, 48, 49)
+REGIONS: tuple[Rgb, ...] = (BODY, TARGET, (240, 162, 2), (138, 169, 54), (142, 94, 162), BRAND)
+"""Of the regions 0, 1, 2 ... of a lattice, in turn."""
 STAGES: tuple[str, ...] = ("#146e96", "#e4572e", "#8aa936", "#8e5ea2", "#f0a202")
 
 UNITS = {

@@ -22,11 +22,11 @@ CREASE = 0.8
 class Skin:
     """Outer triangles of a body; nodes at crisp edges have a vertex for each side, so that shading does not round them."""
 
-    def __init__(self, body: Body, first_node: int) -> None:
-        """first_node: number of the body's first node among those of the robot."""
+    def __init__(self, body: Body, first_node: int, triangles: Ids | None = None) -> None:
+        """first_node: number of the body's first node among those of the robot; triangles: a part of its surface (default:
+        all)."""
         self.body, self._first = body, first_node
-        triangles = body.boundary_triangles()
-        self.nodes, self.faces = creased(body.rest, triangles)
+        self.nodes, self.faces = creased(body.rest, body.boundary_triangles() if triangles is None else triangles)
 
     def vertices(self, x: Array) -> NDArray[np.float32]:
         """Where the vertices are for node positions x of the robot, [v, 3]."""

@@ -42,7 +42,7 @@ def status_text(
         off = any(snapshot.errors[m.label] > SMALL * {"m": size, "rad": 1.0}.get(m.unit, 0.0) for m in measures)
         colour, said = (BAD, "held back by") if off else (CALM, "at a limit")
         lines.append(f'<span style="color:{colour}">{said}: {escape(", ".join(outcome.active))}</span>')
-    return _block("<br>".join(lines))
+    return block("<br>".join(lines))
 
 
 def drive_text(feed: Feed) -> str:
@@ -53,7 +53,7 @@ def drive_text(feed: Feed) -> str:
         word, colour = ("STOPPED", BAD) if feed.is_safe else ("STOPPING", BAD)
     facts = [f"{status.sent:,} commands", *event_words(feed.events)]
     facts += [f"{status.faults:,} faults: {status.last_fault}"] if status.faults else []
-    return _block(
+    return block(
         f'<span class="pliant-drive" style="color:{colour};font-weight:700">● {word}</span> {escape(" · ".join(facts))}'
     )
 
@@ -66,7 +66,7 @@ _FINE = ("READY", "SOLVED", "CONVERGED", "STEPPED")
 def mesh_text(errors: list[str], worst: float) -> str:
     """How far the mesh is from the solid, per body; amber where four-node tets are clearly too stiff."""
     colour = CARE if worst > 1.1 else "inherit"
-    return _block("<br>".join(f'<span style="color:{colour}">{escape(error)}</span>' for error in errors))
+    return block("<br>".join(f'<span style="color:{colour}">{escape(error)}</span>' for error in errors))
 
 
 def heading(text: str) -> str:
@@ -78,8 +78,9 @@ def heading(text: str) -> str:
 
 def note(text: str) -> str:
     """A plain remark."""
-    return _block(f'<span style="opacity:0.75">{escape(text)}</span>')
+    return block(f'<span style="opacity:0.75">{escape(text)}</span>')
 
 
-def _block(inside: str) -> str:
+def block(inside: str) -> str:
+    """Lines of small text."""
     return f'<div style="padding:0.1em 0.9em 0.5em;font-size:0.8em;line-height:1.5">{inside}</div>'

@@ -1,0 +1,142 @@
+"""Robots that follow targets: how to build one, what it can follow, and what to report of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from pliant.control.trajectory import Recorded, Trajectory
+from pliant.device import Feed, Guard, opened_drive
+from pliant.device.wiring import require_kind
+from pliant.errors import InputError
+from pliant.gallery.exhibit import Choices, Exhibit, Showing
+from pliant.motion import Statics
+from pliant.robot import Robot, State
+from pliant.robot.roles import Role
+from pliant.shape import TetMesh, read
+from pliant.view import Figure, Page, draw_bodies
+
+Paths = Mapping[str, Trajectory]
+"""A trajectory for every effector, by name."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run along paths gives: the state at its end, figures, and the limits that were met on the way."""
+
+    state: State
+    figures: tuple[Figure, ...]
+    limits: tuple[str, ...] = ()
+
+
+def no_paths(robot: Robot, hanging: State) -> dict[str, Paths]:
+    """Nothing to follow: a robot without effectors."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Follower(Exhibit):
+    """A robot of the gallery that follows targets, or is held in balance under loads.
+
+    build: the robot, on its own mesh or on another one in the same place [m].
+    paths: what its effectors can follow from where it hangs, by name; the first is its own.
+    report: the run without a page along some paths (empty for a robot without effectors).
+    placed: an outside mesh of this robot, in metres as its authors laid it, moved to where `build` wants it.
+    rate: decisions per second [Hz] that its trajectories are meant for.
+    build_on_springs: the same robot on a spring lattice in place of tets, where there is one.
+    """
+
+    title: str
+    build: Callable[[TetMesh | None], Robot]
+    report: Callable[[Robot, State, Paths], Report]
+    paths: Callable[[Robot, State], dict[str, Paths]] = no_paths
+    placed: Callable[[TetMesh], TetMesh] | None = None
+    rate: float = 50.0
+    build_on_springs: Callable[[TetMesh | None], Robot] | None = None
+
+    def show(self, choices: Choices) -> Showing:
+        """See `Exhibit`: along the chosen path."""
+        robot, hanging, paths = self._prepared(choices)
+        report = self.report(robot, hanging, paths)
+
+        def draw(path: Path) -> None:
+            draw_bodies(robot, report.state, path, title=self.title)
+
+        met = (f"limits met on the way: {', '.join(report.limits)}",) if report.limits else ()
+        return Showing(report.figures, draw, met)
+
+    def page(self, choices: Choices) -> Page:
+        """See `Exhibit`; it begins with the trajectory that was asked for, else with targets by hand."""
+        robot, hanging, chosen = self._prepared(choices)
+        paths = self.paths(robot, hanging)
+        if choices.trajectory is not None and chosen:
+            paths = {choices.trajectory: chosen, **paths}
+        feed = None
+        if choices.drive is not None:
+            kind = require_kind(choices.command or "displacement")
+            feed = Feed(Guard.of_robot(robot, kind), opened_drive(choices.drive, robot, kind))
+        return Page(robot, paths=paths, rate=self.rate, title=self.title, start=choices.trajectory, feed=feed)
+
+    def _prepared(self, choices: Choices) -> tuple[Robot, State, Paths]:
+        """The robot where it hangs, and what it is to follow."""
+        if choices.gait is not None:
+            raise InputError("this robot has no gaits", remedy="leave out --gait")
+        robot = self.built_from(choices.mesh, choices.body or "tets")
+        hanging = Statics(robot).solve().require().state
+        return robot, hanging, self.chosen_paths(robot, hanging, choices.trajectory)
+
+    def built_from(self, mesh: str | PathLike[str] | None = None, body: str = "tets") -> Robot:
+        """The robot, on its own mesh or on that of a file: tets in millimetres, as its authors laid them.
+
+        body: "tets", or "springs" for a lattice in the same shape.
+        """
+        build = self._builder(body)
+        if mesh is None:
+            return build(None)
+        if self.placed is None:
+            raise InputError("this robot has its own mesh only", remedy="leave out --mesh")
+        shape = read(mesh, "mm")
+        if not isinstance(shape, TetMesh):
+            raise InputError(f"{mesh} has no tets", remedy="fill it: pliant mesh FILE --unit mm --fill SIZE --out FILE")
+        return build(self.placed(shape))
+
+    def _builder(self, body: str) -> Callable[[TetMesh | None], Robot]:
+        if body not in ("tets", "springs"):
+            raise InputError(f"there is no body {body!r}", remedy="choose one of: tets, springs")
+        if body == "tets":
+            return self.build
+        if self.build_on_springs is None:
+            raise InputError("this robot is made of tets only", remedy="leave out --body")
+        return self.build_on_springs
+
+    def chosen_paths(self, robot: Robot, hanging: State, choice: str | None = None) -> Paths:
+        """What to follow: the robot's own path (None), one of its paths by name, or a CSV file for its only effector."""
+        known = self.paths(robot, hanging)
+        if choice is None:
+            return next(iter(known.values()), {})
+        if choice in known:
+            return known[choice]
+        effectors = robot.named(Role.EFFECTOR)
+        if not effectors:
+            raise InputError("this robot follows nothing", remedy="leave out --trajectory")
+        if choice.endswith(".csv") and len(effectors) == 1:
+            path = Recorded.read(choice)
+            _require_near(choice, path, robot, hanging)
+            return {effectors[0]: path}
+        names = ", ".join(known)
+        raise InputError(f"there is no trajectory {choice!r}", remedy=f"choose one of: {names}; or give a .csv file")
+
+
+def _require_near(name: str, path: Trajectory, robot: Robot, hanging: State) -> None:
+    """Refuse a path that begins far from the robot: most likely it is in millimetres."""
+    size, start = float(np.ptp(hanging.x, axis=0).max()), path.position(0.0)
+    away = float(np.linalg.norm(start - hanging.x, axis=1).min())
+    if away > 5 * size:
+        raise InputError(
+            f"{name} begins at {start.tolist()} m, {away:.3g} m from the robot, which is {size:.3g} m long",
+            remedy="give coordinates in metres",
+        )

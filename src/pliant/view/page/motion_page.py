@@ -1,0 +1,152 @@
+"""Free motion on a page in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.view.page.motion_session import Build, Moment, MotionSession, Setting
+from pliant.view.page.palette import REGIONS, rounded
+from pliant.view.page.scene import VIEW, fitting_camera
+from pliant.view.page.served import ServedPage
+from pliant.view.page.skin import Skin
+from pliant.view.page.status import BAD, CALM, GOOD, block, heading, note
+
+Array = NDArray[np.float64]
+
+
+class MotionPage(ServedPage):
+    """A robot that moves by itself under gravity, on the ground z = 0: play, pause, reset, its gait and settings.
+
+    The robot stays in the middle of the picture and the floor passes below it, unless `Go along` is switched off. Colours
+    tell the regions of its lattice.
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        gaits: Sequence[str],
+        settings: Sequence[Setting] = (),
+        *,
+        title: str = "",
+        gait: str | None = None,
+    ) -> None:
+        """build: the body and its engine at rest for a gait and settings; see `MotionSession`."""
+        super().__init__(title)
+        self.session = MotionSession(build, gaits, settings, gait)
+        self.along = True
+        """Whether the picture goes along with the robot."""
+
+    def __enter__(self) -> MotionPage:
+        return self
+
+    def _warm_up(self) -> None:
+        self.session.advance()
+        self.session.reset()
+
+    def _furnish(self) -> None:
+        body = self.session.moving.body
+        surfaces = self.session.moving.surfaces().items()
+        self._skins = [Skin(body, 0, triangles) for _, triangles in surfaces]
+        scene = self.server.scene
+        self._meshes = [
+            scene.add_mesh_simple(
+                f"/robot/body{k}", skin.vertices(body.rest), skin.faces, color=REGIONS[label % len(REGIONS)]
+            )
+            for k, (skin, (label, _)) in enumerate(zip(self._skins, surfaces, strict=True))
+        ]
+        self._drawn: Array | None = None
+        self._lay_floor(body.rest)
+        self._add_panel()
+        self.session.start()
+
+    def _lay_floor(self, rest: Array) -> None:
+        """A floor at z = 0 that is larger than what one sees, and a camera that has room before and behind the robot."""
+        size = float(np.ptp(rest, axis=0).max())
+        self._cell = rounded(size / 20)
+        middle = np.array([*rest.mean(axis=0)[:2], 0.0])
+        self._floor_at = middle
+        scene = self.server.scene
+        scene.set_up_direction("+z")
+        self._floor = scene.add_grid(
+            "/floor", 12 * size, 12 * size, plane="xy", cell_size=self._cell, section_size=5 * self._cell,
+            cell_color=(222, 226, 230), section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0,
+            shadow_opacity=0.2, fade_distance=6 * size, fade_from="origin", position=middle,
+        )  # fmt: skip
+        room = np.concatenate(
+            [rest, rest + 0.4 * size * np.array([1.0, 0, 0]), rest - 0.4 * size * np.array([1.0, 0, 0])]
+        )
+        position, look_at = fitting_camera(room, np.array([0.25, -0.9, 0.4]), np.array([0.0, 0.0, 1.0]))
+        distance = float(np.linalg.norm(position - look_at))
+        camera = self.server.initial_camera
+        camera.fov = np.deg2rad(VIEW)
+        camera.near, camera.far = 0.01 * distance, 30 * distance
+        camera.look_at, camera.position = look_at, position
+
+    def _add_panel(self) -> None:
+        gui, session = self.server.gui, self.session
+        if self.title:
+            gui.add_html(heading(self.title))
+        self._status = gui.add_html("")
+        with gui.add_folder("Motion"):
+            presses = {"Play": session.start, "Pause": session.pause, "Reset": session.reset}
+            buttons = gui.add_button_group("Simulation", tuple(presses))
+            buttons.on_click(lambda event: presses[event.target.value]())
+            if len(session.gaits) > 1:
+                gait = gui.add_dropdown("Gait", session.gaits, initial_value=session.gait)
+                gait.on_update(lambda event: session.choose(event.target.value))
+            for setting in session.settings:
+                self._add_slider(setting)
+            if session.settings:
+                gui.add_html(note("A change starts the robot anew."))
+            along = gui.add_checkbox("Go along", self.along, hint="Keep the robot in the middle of the picture.")
+            along.on_update(lambda event: setattr(self, "along", event.target.value))
+            gui.add_html(note(f"grid: {1e3 * self._cell:g} mm"))
+
+    def _add_slider(self, setting: Setting) -> None:
+        label = f"{setting.name} [{setting.unit}]" if setting.unit else setting.name
+        step = (setting.high - setting.low) / 100
+        slider = self.server.gui.add_slider(label, setting.low, setting.high, step, setting.value)
+
+        def moved(event: Any) -> None:
+            if event.client_id is not None:
+                self.session.set(setting.name, float(np.clip(event.target.value, setting.low, setting.high)))
+
+        slider.on_update(moved)
+
+    def _end(self) -> None:
+        self.session.end()
+
+    def _draw_once(self, whole: bool) -> None:
+        moment = self.session.moment
+        if self._drawn is not moment.x:
+            self._drawn = moment.x
+            shift = np.array([*moment.distance[:2], 0.0]) if self.along else np.zeros(3)
+            with self.server.atomic():
+                for mesh, skin in zip(self._meshes, self._skins, strict=True):
+                    mesh.vertices = skin.vertices(moment.x - shift)
+                self._floor.position = self._floor_at - np.fmod(shift, 5 * self._cell)
+            self.frames += 1
+        if whole:
+            self._status.content = motion_text(moment, self.session.moving.length)
+
+
+def motion_text(moment: Moment, length: float) -> str:
+    """The status of a motion: whether it runs, its time, how far it has gone, how fast it is computed."""
+    word, colour = ("MOVING", GOOD) if moment.running else ("PAUSED", CALM)
+    told = "" if moment.running else "press Play"
+    if moment.fault:
+        word, colour, told = "FAULT", BAD, f"{moment.fault}; the last good state is held, press Reset and Play"
+    forwards = float(moment.distance[0])
+    lines = [
+        f'<span class="pliant-word" style="color:{colour};font-weight:700">● {word}</span> '
+        f'<span style="opacity:0.75">{escape(told)}</span>',
+        f'<b class="pliant-time">{moment.time:.2f}</b> s'
+        + (f" · computed at {moment.pace:.1f} × real time" if moment.pace else ""),
+        f'<b class="pliant-distance">{1e3 * forwards:.0f}</b> mm forwards · {forwards / length:.2f} body lengths',
+    ]
+    return block("<br>".join(lines))

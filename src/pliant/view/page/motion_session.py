@@ -1,0 +1,179 @@
+"""Free motion in slices, in a thread of its own: play, pause, reset, another gait, other settings."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InputError
+from pliant.view.moving import Moving
+
+Array = NDArray[np.float64]
+Build = Callable[[str, Mapping[str, float]], Moving]
+"""A body and its engine at rest, for a gait and the values of all settings."""
+
+RATE = 30.0
+"""Slices per second of simulated time."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number that a slider sets."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What there is to see: positions [n, 3] [m], the time [s], how it goes, the distance gone [m], seconds of motion per
+    second of work."""
+
+    x: Array
+    time: float
+    running: bool
+    fault: str
+    distance: Array
+    """Of the center of mass from where it began, [3]."""
+    pace: float
+
+
+class MotionSession:
+    """The motion behind a page. Every method may be called from any thread; nothing raises while it runs.
+
+    A setting or a gait that changes starts the robot anew, so that what is seen is what a run from rest gives.
+    """
+
+    def __init__(self, build: Build, gaits: Sequence[str], settings: Sequence[Setting] = (), gait: str | None = None):
+        """gaits: at least one; gait: the one to begin with (default: the first)."""
+        self._build, self.gaits, self.settings = build, tuple(gaits), tuple(settings)
+        self._values = {setting.name: setting.value for setting in self.settings}
+        self._gait = self._checked(self.gaits[0] if gait is None else gait)
+        self._turn = (
+            threading.RLock()
+        )  # held for a whole slice: by who makes it, and by who must not have one meanwhile
+        self._changed = threading.Condition()
+        self._running = self._ended = self._stale = False
+        self._thread: threading.Thread | None = None
+        self._make_anew()
+
+    def _checked(self, gait: str) -> str:
+        if gait not in self.gaits:
+            raise InputError(f"there is no gait {gait!r}", remedy=f"choose one of: {', '.join(self.gaits)}")
+        return gait
+
+    def _make_anew(self) -> None:
+        with self._turn:
+            self._stale = False
+            self.moving = self._build(self._gait, dict(self._values))
+            self._home = self.moving.middle(self.moving.body.rest)
+            self._pace, self._fault = 0.0, ""
+            self._publish()
+
+    def _publish(self) -> Moment:
+        x = self.moving.engine.x
+        gone = self.moving.middle(x) - self._home
+        self.moment = Moment(x, self.moving.engine.time, self._running, self._fault, gone, self._pace)
+        return self.moment
+
+    @property
+    def gait(self) -> str:
+        """How it moves now."""
+        return self._gait
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The settings now."""
+        return dict(self._values)
+
+    def choose(self, gait: str) -> None:
+        """Another gait, from rest."""
+        self._gait = self._checked(gait)
+        self._start_anew()
+
+    def set(self, name: str, value: float) -> None:
+        """Another value of a setting, from rest."""
+        found = next((setting for setting in self.settings if setting.name == name), None)
+        if found is None:
+            names = ", ".join(self._values) or "none"
+            raise InputError(f"there is no setting {name!r}", remedy=f"choose one of: {names}")
+        if not found.low <= value <= found.high:
+            raise InputError(f"{name} is {value} {found.unit}", remedy=f"give {found.low} to {found.high}")
+        self._values[name] = float(value)
+        self._start_anew()
+
+    def reset(self) -> None:
+        """Back to rest at time zero; goes on running if it did."""
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        with self._changed:
+            self._stale = True
+            self._changed.notify_all()
+        if self._thread is None:
+            self._make_anew()
+
+    def start(self) -> None:
+        """Move from now on, in a thread of its own."""
+        with self._changed:
+            self._running = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="pliant motion", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def pause(self) -> None:
+        """No slice from now on; waits for the one under way."""
+        with self._turn:
+            self._running = False
+            self._publish()
+
+    def end(self) -> None:
+        """Stop the thread; the session cannot be started again."""
+        with self._changed:
+            self._running, self._ended = False, True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout=10.0)
+
+    def advance(self) -> Moment:
+        """One slice now, in this thread; where it fails, the last good state is held and the fault is told."""
+        with self._turn:
+            try:
+                if self._stale:
+                    self._make_anew()
+                begin = time.perf_counter()
+                run = self.moving.engine.run(1.0 / RATE, progress=False)
+                now = 1.0 / RATE / max(time.perf_counter() - begin, 1e-9)
+                self._pace = now if self._pace == 0 else 0.9 * self._pace + 0.1 * now
+                self._fault = "" if run.ok else run.status.value
+            except Exception as error:  # a page must outlive whatever a robot of one's own does
+                self._fault = f"{type(error).__name__}: {error}"
+            if self._fault:
+                self._running = False
+            return self._publish()
+
+    def _run(self) -> None:
+        due = time.perf_counter()
+        while True:
+            with self._changed:
+                while not (self._ended or self._running or self._stale):
+                    self._changed.wait()
+                    due = time.perf_counter()
+                if self._ended:
+                    return
+            with self._turn:
+                if self._running:
+                    self.advance()
+                elif self._stale:
+                    self._make_anew()
+            due = max(due + 1.0 / RATE, time.perf_counter() - 1.0 / RATE)
+            time.sleep(max(due - time.perf_counter(), 1e-4))  # always a breath, so that others get their turn
