@@ -41,8 +41,8 @@ E, DENSITY = 100e3, 1000.0
 """Young's modulus [Pa], density [kg/m^3]."""
 FRICTION, DAMPING = 0.8, 5.0
 """Coefficient of the ground, rate of the drag on all nodes [1/s]."""
-STILLS = (0.0, 4.0, 8.0, 12.0, 16.0, 20.0)
-"""Times of the pictures [s]."""
+STILLS = (0.0, 3.8, 8.0, 12.2, 16.4, 20.0)
+"""Times of the pictures [s], at different moments of a period."""
 LEGS = {"front left": 1, "front right": 2, "hind left": 3, "hind right": 4}
 SPINE_LABEL = 5
 """Labels of the five actuators; 0 is what only follows."""

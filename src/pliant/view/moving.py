@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +16,10 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Moving:
-    """A body and its engine.
-
-    materials: names of the lattice's regions by label, for legends; regions without a name are drawn like the first.
-    """
+    """A body and its engine."""
 
     body: SpringBody
     engine: Explicit
-    materials: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def length(self) -> float:
