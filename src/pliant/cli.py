@@ -297,7 +297,7 @@ def bench(
 
 @app.command()
 def paper(
-    name: Annotated[str, typer.Argument(help="Which one: largilliere2015.")],
+    name: Annotated[str, typer.Argument(help="Which one: largilliere2015, cronos.")],
     out: Annotated[Path, typer.Option(help="Folder for the plots.")] = Path("pliant-out"),
     json: JsonPath = None,
     data: Annotated[Optional[Path], typer.Option(help="Folder with measurements of others, where needed.")] = None,  # noqa: UP045

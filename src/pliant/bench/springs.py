@@ -43,11 +43,11 @@ def measure() -> list[Figure]:
         for short, precision in (("f32", "single"), ("f64", "double")):
             for threads in (1, 2):
                 name = f"{layout}_{short}" + ("_1t" if threads == 1 else "")
-                explicits[name] = _shaken(SpringBody(cube, E=1e5), layout, precision, threads)
-    ragged, actuated = _ragged(), _shaken(SpringBody(cube, E=1e5), "structured", "single", 1, {0: Sine(0.02, 5.0)})
+                explicits[name] = shaken(SpringBody(cube, E=1e5), layout, precision, threads)
+    ragged, actuated = _ragged(), shaken(SpringBody(cube, E=1e5), "structured", "single", 1, {0: Sine(0.02, 5.0)})
     explicits["ragged_f32_1t"], explicits["actuated_f32_1t"] = ragged, actuated
     for name, explicit in explicits.items():
-        actions[name] = _steps(explicit)
+        actions[name] = steps_of(explicit)
     numbers = [np.ones(TRIAD, np.float32) for _ in range(3)]
     actions["triad"] = lambda: triad(*numbers, np.float32(1.5))
     times = smallest_times(actions, seconds=25.0, least=5)
@@ -56,10 +56,13 @@ def measure() -> list[Figure]:
     return _figures(explicits, speeds, bandwidth) + _population() + _starts()
 
 
-def _shaken(body: SpringBody, layout: Any, precision: Any, threads: int, actuation: Any = None) -> Explicit:
+def shaken(
+    body: SpringBody, layout: Any, precision: Any, threads: int, actuation: Any = None, integrator: Any = "verlet"
+) -> Explicit:
     """A lattice in motion: at rest many numbers would be zero, or so small that they slow the processor down."""
     explicit = Explicit(
         body,
+        integrator=integrator,
         gravity=(0, 0, -9.81),
         layout=layout,
         precision=precision,
@@ -75,17 +78,17 @@ def _ragged() -> Explicit:
     radius = 0.01 * CELLS / 2
     ball = Lattice.voxels(lambda p: (p**2).sum(1) < radius**2, 0.01, bounds=((-radius,) * 3, (radius,) * 3))
     ball = ball.labelled(lambda c: np.digitize(c[:, 0], [-radius / 3, radius / 3]))
-    return _shaken(SpringBody(ball, E={0: 1e5, 1: 3e4, 2: 1e6}), "structured", "single", 1)
+    return shaken(SpringBody(ball, E={0: 1e5, 1: 3e4, 2: 1e6}), "structured", "single", 1)
 
 
-def _steps(explicit: Explicit) -> Callable[[], None]:
-    """STEPS steps of the engine, without the start of a run."""
+def steps_of(explicit: Explicit, count: int = STEPS) -> Callable[[], None]:
+    """So many steps of the engine, without the start of a run."""
     engine = explicit.engine
     none = engine.record_table(np.empty(0, np.int64), 0, 0)
     crew = Crew(explicit.threads)
 
     def steps() -> None:
-        engine.run(STEPS, 0.0, none, 0, crew)
+        engine.run(count, 0.0, none, 0, crew)
 
     return steps
 
@@ -136,10 +139,10 @@ def _population() -> list[Figure]:
     big = Lattice.block((53, 53, 53), size=0.01).labelled(lambda c: rng.integers(0, 4, len(c)))
     moduli, densities = {q: m.E for q, m in palette.items()}, {q: m.density for q, m in palette.items()}
     strains = {q: m.strain for q, m in palette.items() if m.strain is not None}
-    alike = _shaken(SpringBody(big, moduli, densities), "structured", "single", 1, strains)
-    still = _shaken(SpringBody(big, moduli, densities), "structured", "single", 1)
+    alike = shaken(SpringBody(big, moduli, densities), "structured", "single", 1, strains)
+    still = shaken(SpringBody(big, moduli, densities), "structured", "single", 1)
     steps = 1000
-    actions = {"alike": _steps(alike), "still": _steps(still)}
+    actions = {"alike": steps_of(alike), "still": steps_of(still)}
     best: dict[str, float] = {}
     for _ in range(2):
         speed = many.run(steps * many.step).springs_per_second / 1e6
