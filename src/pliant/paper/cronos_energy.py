@@ -71,14 +71,14 @@ def released(integrator: Integrator, fraction: float, window: float = WINDOW) ->
     explicit = _explicit(body, settling, 0.5 if integrator == "forward" else fraction)
     explicit.damping = DAMPING
     explicit.replace_loads([load])
-    before = explicit.run(RELAXED, energy_every=20).require()
+    before = explicit.run(RELAXED, energy_every=50).require()
     if integrator == "forward":
         forward = _explicit(body, "forward", fraction)
         forward.x, forward.v = explicit.x, explicit.v
         explicit = forward
     explicit.damping = 0.0
     explicit.replace_loads(())
-    after = explicit.run(window, energy_every=max(1, round(min(2e-4, window / 400) / explicit.step)))
+    after = explicit.run(window, energy_every=max(1, round(min(5e-4, window / 400) / explicit.step)))
     assert before.energies is not None
     assert after.energies is not None
     return Released(before.energies, after.energies, after)
