@@ -71,6 +71,7 @@ def test_a_robot_without_actuators_has_sliders_for_its_loads(chromium):
         visitor.tab.close()
 
 
+@pytest.mark.slow
 def test_the_emergency_stop_of_the_page_stops_the_drive(chromium):
     """With a drive, the page has a red button: pressed, the drive's command goes to the safe one and stays; Release ends it."""
     robot = find("diamond").built_from(None)
@@ -107,6 +108,7 @@ def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
         visitor.tab.close()
 
 
+@pytest.mark.slow
 def test_a_recording_runs_again_on_the_page(chromium, tmp_path):
     """`pliant replay FILE --page`: the robot that was recorded follows the targets that were recorded."""
     robot = find("diamond").built_from(None)
@@ -148,6 +150,7 @@ def served(*arguments):
     assert process.returncode == 0, complaints
 
 
+@pytest.mark.slow
 def test_a_robot_that_runs_is_seen_running(chromium):
     """On the page of the walker time and distance are told and the robot moves; Pause holds it, Reset brings it back."""
     with find("multigait").page(Choices(gait="undulate")) as page:
