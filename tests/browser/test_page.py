@@ -20,7 +20,14 @@ from pliant.gallery import Choices, find
 from pliant.motion import Statics
 from pliant.view import Page
 
-pytestmark = pytest.mark.xdist_group("browser")
+
+@pytest.fixture(scope="module", autouse=True)
+def alone(tmp_path_factory):
+    """One browser at a time, whatever runs the tests in parallel: two on two cores starve each other."""
+    fcntl = pytest.importorskip("fcntl")
+    with open(tmp_path_factory.getbasetemp().parent / "browser.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="module")
