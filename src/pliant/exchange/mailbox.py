@@ -8,8 +8,8 @@ from numpy.typing import DTypeLike, NDArray
 from pliant.exchange.shared import Shared, bytes_of
 
 SLOTS = 8
-NEWEST, NUMBER, VERSIONS, NUMBERS = 0, 1, 8, 16
-"""Places of the counters: which slot is newest, how many records were written; per slot its version and its record."""
+NEWEST, VERSIONS, NUMBERS = 0, 8, 16
+"""Places of the counters: which slot is newest; per slot its version and the number of its record."""
 
 
 class Mailbox(Shared):
@@ -31,18 +31,17 @@ class Mailbox(Shared):
         slot = (int(counters[NEWEST]) + 1) % SLOTS
         counters[VERSIONS + slot] |= 1
         self.records[slot] = bytes_of(record)
-        number = int(counters[NUMBER]) + 1
+        number = self.number + 1
         counters[NUMBERS + slot] = number
         counters[VERSIONS + slot] += 1
         counters[NEWEST] = slot
-        counters[NUMBER] = number
         return number
 
     def read(self, into: NDArray[np.void]) -> int:
         """Copy the newest record; returns its number, 0 while there is none (or, after ten attempts, none whole)."""
         counters, target = self.counters, bytes_of(into)
         for _ in range(10):
-            if counters[NUMBER] == 0:
+            if self.number == 0:
                 return 0
             slot = int(counters[NEWEST])
             version = int(counters[VERSIONS + slot])
@@ -55,4 +54,4 @@ class Mailbox(Shared):
     @property
     def number(self) -> int:
         """Number of the newest record, 0 while there is none."""
-        return int(self.counters[NUMBER])
+        return int(self.counters[NUMBERS + int(self.counters[NEWEST])])
