@@ -3,10 +3,38 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+try:
+    import fcntl
+except ImportError:  # where there are no such locks, run tests one after the other
+    fcntl = None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item):
+    """A test marked `alone` watches the clock: no other test computes beside it, however many run in parallel."""
+    with _machine(item.config, alone=item.get_closest_marker("alone") is not None):
+        return (yield)
+
+
+@contextmanager
+def _machine(config: pytest.Config, alone: bool) -> Iterator[None]:
+    """The machine, shared with other tests or not. Who waits for it stands in the door: nobody else enters meanwhile."""
+    if fcntl is None or not hasattr(config, "workerinput"):
+        yield
+        return
+    folder = Path(config._tmp_path_factory.getbasetemp()).parent
+    with open(folder / "door.lock", "w") as door, open(folder / "machine.lock", "w") as machine:
+        fcntl.flock(door, fcntl.LOCK_EX)
+        fcntl.flock(machine, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(door, fcntl.LOCK_UN)
+        yield
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ import os
 import platform
 import sys
 
+from pliant.exchange import usable_cores
+
 CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "daqp", "mcap", "matplotlib", "rich", "typer", "viser")
-EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild", "python-can": "hardware", "pyserial": "hardware"}
+EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild", "python-can": "hardware", "pyserial": "hardware", "warp-lang": "warp"}
 
 
 def examine() -> None:
@@ -20,7 +22,7 @@ def examine() -> None:
         print(f"  {name:<12}{_version(name) or 'MISSING: pip install ' + name}")
     for name, extra in EXTRAS.items():
         print(f"  {name:<12}{_version(name) or f'not installed (optional): pip install pliant[{extra}]'}")
-    print(f"cores: {_cores()} usable of {os.cpu_count()}")
+    print(f"cores: {len(usable_cores())} usable of {os.cpu_count()}")
     print(f"vector units: {vector_units()}")
     print(f"real-time priority: {realtime_rights()}")
     print(f"kernel cache: {_cache_place()}")
@@ -31,12 +33,6 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return ""
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def vector_units() -> str:

@@ -29,29 +29,6 @@ def deformed(body, rng, size=1.5e-3):
 
 
 @every_body
-def test_force_is_the_slope_of_the_energy(body, rng):
-    """f = dE/dx by central differences along random directions at a deformed state."""
-    x, h = deformed(body, rng), 1e-7
-    f = body.force(x)
-    for _ in range(5):
-        d = rng.normal(size=x.shape)
-        slope = (body.energy(x + h * d) - body.energy(x - h * d)) / (2 * h)
-        assert slope == pytest.approx(np.vdot(f, d), rel=1e-6, abs=1e-7 * np.abs(f).max())
-
-
-@every_body
-def test_exact_stiffness_is_the_slope_of_the_force(body, rng):
-    """K = df/dx by central differences, symmetric."""
-    x, h = deformed(body, rng), 1e-7
-    K = body.stiffness(x)
-    for _ in range(5):
-        d = rng.normal(size=x.shape)
-        slope = (body.force(x + h * d) - body.force(x - h * d)).ravel() / (2 * h)
-        assert np.abs(slope - K @ d.ravel()).max() < 1e-6 * np.abs(slope).max()
-    assert abs(K - K.T).max() < 1e-12 * abs(K).max()
-
-
-@every_body
 def test_warped_tangent_turns_with_the_body(body, rng, capsys):
     """At a rotated rest shape the warped tangent is R K0 R^T; elsewhere it differs from df/dx, by what is printed."""
     R = random_rotation(rng) if not body.laws[0].feels_rotation else np.eye(3)

@@ -13,11 +13,12 @@ from two_rate_robots import arm, bus_plant
 
 from pliant import Statics
 from pliant.control import Correction, LoopLog, TwoRates
-from pliant.device import BusAddress, BusDrive, PlantProcess, read_recording
+from pliant.device import BusAddress, BusDrive, Event, PlantProcess, read_recording
 from pliant.device.frames import MEASUREMENT
 from pliant.device.link import Link
 
 pytest.importorskip("can")
+pytestmark = pytest.mark.alone
 
 RATE = 400.0
 DELAY = 0.008
@@ -117,10 +118,12 @@ def test_lost_late_and_absurd_messages_do_no_harm(controller, target, tmp_path):
     assert report.verdict.commands > 0.5 * run.timing.count
     assert report.lost > 0.05 * report.verdict.commands
     assert link.dropped > 0.05 * report.verdict.commands
-    assert run.timing.periods.max() < 1.0  # on a busy machine periods are missed, but it never stops
-    assert set(run.events) <= {"rate-limited", "bounded", "recovered"}
+    assert run.timing.periods.max() < 1.0  # periods may be missed, but it never stops
+    assert set(run.events) <= {"rate-limited", "bounded", "recovered", "stale-held"}
     assert np.abs(correction.value).max() <= 0.004
     control = read_recording(tmp_path / "bad.mcap")["control"]
+    held = (control["events"] & Event.HELD) != 0  # the bus is no reason to hold, only an old model is
+    assert (control["model_age"][held] > controller.guard.stale).all()
     silent = np.isnan(control["measured"]).all(axis=1) & (control.time - control.time[0] > 0.9)
     assert 0.05 < silent.mean() < 0.25
     assert control["lost"][-1] >= 0.9 * drive.status.lost > 0.03 * drive.status.received
@@ -139,6 +142,7 @@ def test_a_killed_plant_does_not_stop_the_loop(controller, target, tmp_path):
         if seconds > 1.0 and "killed" not in seen:
             seen["killed"] = first.report()
             os.kill(first.pid, signal.SIGKILL)
+            seen["at"] = time.monotonic()
         if 1.5 < seconds < 2.0:
             seen.setdefault("correction", correction.value.copy())
 
@@ -150,7 +154,10 @@ def test_a_killed_plant_does_not_stop_the_loop(controller, target, tmp_path):
         assert seen["killed"].verdict.clean
         np.testing.assert_array_equal(correction.value, seen["correction"])
         control = read_recording(tmp_path / "killed.mcap")["control"]
-        assert 0.7 < control["measured_age"][-1] < 1.1
+        last = (control.time - control["measured_age"])[control.time > seen["at"] + 0.1]  # what was on its way is in
+        assert np.ptp(last) < 1e-9
+        assert seen["at"] - 0.2 < last[0] < seen["at"] + 0.1
+        assert control["measured_age"][-1] > 0.7
         assert np.isfinite(control["command"]).all()
         with plant_on(bus, controller) as second:
             controller.run(1.0, Still(target), drive, correction=correction)

@@ -367,6 +367,7 @@ def can_address():
     return BusAddress("udp_multicast", "239.74.163.2", (("port", port),))
 
 
+@pytest.mark.alone
 def test_a_plant_in_another_process_judges_a_guarded_controller():
     """Over CAN frames on a socket: wild wishes behind a guard arrive within all limits; the arm moves; the counts agree."""
     address = can_address()
@@ -385,6 +386,7 @@ def test_a_plant_in_another_process_judges_a_guarded_controller():
     assert np.abs(newest.values[:3] - before[:3]).max() > 1e-3
 
 
+@pytest.mark.alone
 def test_a_plant_reports_an_unguarded_controller(tmp_path):
     """Over a serial line: the same wishes without a guard are seen as out of bounds and too fast, and not obeyed; a stop is
     obeyed."""

@@ -120,6 +120,7 @@ def test_what_is_pushed_is_read(tmp_path):
     assert json.loads(found[-1][2].data)["command"][2] is None
 
 
+@pytest.mark.alone
 def test_a_full_ring_is_counted_in_the_file(tmp_path):
     """The loop does not wait for a recorder that is held up; what was lost is in the file."""
     channel = Channel("control", CONTROL.dtype, capacity=64)
@@ -142,6 +143,7 @@ def test_a_full_ring_is_counted_in_the_file(tmp_path):
     assert log.lost == {"control": 936}
 
 
+@pytest.mark.alone
 def test_a_killed_recorder_leaves_all_but_the_last_second(tmp_path):
     """Killed after 5 s in the middle of writing: readable as it is, nothing for other programs; repaired, it opens there
     and has 0.9 of all records, none of them changed."""
@@ -165,6 +167,7 @@ def test_a_killed_recorder_leaves_all_but_the_last_second(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.mcap"]
 
 
+@pytest.mark.alone
 def test_the_recorder_outlives_a_killed_controller(tmp_path):
     """The controlling process is killed with everything it has: the recorder writes what waits and finishes the file by
     itself."""

@@ -235,6 +235,7 @@ def rated_finger():
     return made
 
 
+@pytest.mark.alone
 def test_a_drive_does_what_the_session_does():
     """A plant behind a feed follows the robot on the page, rests where that is paused, and is safe after the end."""
     robot = rated_finger()

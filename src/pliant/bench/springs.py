@@ -13,8 +13,9 @@ import numpy as np
 from pliant.algebra.compiled import kernel
 from pliant.bench.clock import smallest_times
 from pliant.body import SpringBody
+from pliant.exchange import usable_cores
 from pliant.motion.explicit import Explicit, Material, Population, Sine
-from pliant.motion.explicit.engine import Crew, processors
+from pliant.motion.explicit.engine import Crew
 from pliant.shape import Lattice
 from pliant.view import Figure
 from pliant.view.figures import bounded
@@ -66,7 +67,7 @@ def shaken(
         gravity=(0, 0, -9.81),
         layout=layout,
         precision=precision,
-        threads=min(threads, processors()),
+        threads=min(threads, len(usable_cores())),
         actuation=actuation,
     )
     explicit.x = body.rest + np.random.default_rng(0).normal(size=body.rest.shape) * 1e-4

@@ -59,14 +59,11 @@ class Course(NamedTuple):
 SOLVED, NOT_A_NUMBER, UNSOLVED = 0, 2, 3
 
 
-def desk_shapes(n: int, e: int, k: int, m: int) -> list[tuple[int, ...]]:
-    """Shapes of the arrays on a desk, in the order of `lay_out`: n actuators, e effector rows, k limited displacements, m
-    rows of the model."""
-    course = [(e,), (e,), (n,), (n,), (n,), (n + k,), (n,)]
-    reach = [(n, 2), (n, 2), (n,), (n,)]
-    problem = [(n, n), (n,), (k, n), (n + k,), (n + k,), (n,), (m,), (e, n)]
-    work = [(n, n), (k, k), (3, n + k)]
-    return [(e,), *course, *reach, *problem, *work]
+def desk_size(n: int, e: int, k: int, m: int) -> int:
+    """How many numbers `lay_out` finds places for: n actuators, e effector rows, k limited displacements, m model rows."""
+    course, reach = 2 * e + 5 * n + k, 6 * n
+    problem, work = n * n + 2 * n + k * n + 2 * (n + k) + m + e * n, n * n + k * k + 3 * (n + k)
+    return e + course + reach + problem + work
 
 
 @inlined

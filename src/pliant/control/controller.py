@@ -7,9 +7,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra._qp_kernels import ActiveSetWork
 from pliant.algebra.qp import QpStatus, QuadraticSolver
-from pliant.control._decision_kernels import UNSOLVED, Course, Problem, Reach, Rows, decide, desk_shapes, take_over
+from pliant.control._decision_kernels import UNSOLVED, Course, decide, desk_size, lay_out, take_over
 from pliant.control.decision import RELAXATION, DecisionProblem
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
@@ -45,35 +44,33 @@ class Controller:
         self.speed = robot.size if speed is None else speed
         self.energy = energy
         self._solver = QuadraticSolver(len(self._problem.actuators), len(self._problem.arrays.A))
-        self.goal, self.efforts, self.displacements = self._set_desk()
+        course = self._set_desk()
+        self.goal: Array = course.goal
+        self.efforts: Array = course.efforts
+        self.displacements: Array = course.displacements
         self.efforts[:] = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])
         self.goal[:] = np.nan
         self.rows = self._problem.actuators
         self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
 
-    def _set_desk(self) -> tuple[Array, Array, Array]:
-        """Move all arrays of the problem and of its solver to one, which takes a kernel less time to be handed; returns the
-        goal, the efforts and the displacements there."""
+    def _set_desk(self) -> Course:
+        """Move all arrays of the problem and of its solver to one, which takes a kernel less time to be handed; returns what
+        goes on from one decision to the next."""
         problem, solver = self._problem, self._solver
         n, e, k = len(problem.actuators), len(problem.effectors), len(problem.arrays.A)
-        shapes = desk_shapes(n, e, k, len(problem.arrays.d))
-        self.desk = np.zeros(sum(int(np.prod(shape)) for shape in shapes))
-        parts, at = [], 0
-        for shape in shapes:
-            size = int(np.prod(shape))
-            parts.append(self.desk[at : at + size].reshape(shape))
-            at += size
-        rows = problem.rows
-        self.ids = np.concatenate([rows.a, rows.e, rows.limited, np.zeros(n + k, np.int64)]).astype(np.int64)
-        self.sizes = (n, e, k)
-        for part, array in zip(parts[8:], (*problem.reach, *problem.arrays), strict=False):
-            part[:] = array
-        parts[0][:], parts[7][:] = rows.S, problem.anywhere
-        course, side = Course(*parts[1:8]), self.ids[n + e + k :]
-        problem.rows = Rows(rows.a, rows.e, parts[0], rows.limited)
-        problem.anywhere, problem.reach, problem.arrays = course.anywhere, Reach(*parts[8:12]), Problem(*parts[12:20])
-        solver.x, solver.multipliers, solver.work = course.x, course.multipliers, ActiveSetWork(side, *parts[20:])
-        return course.goal, course.efforts, course.displacements
+        self.sizes, m = (n, e, k), len(problem.arrays.d)
+        self.desk = np.zeros(desk_size(n, e, k, m))
+        self.ids = np.concatenate([*problem.rows[:2], problem.rows.limited, np.zeros(n + k)]).astype(np.int64)
+        rows, course, reach, arrays, work = lay_out(self.desk, self.ids, n, e, k, m)
+        for there, here in (
+            (rows.S, problem.rows.S),
+            (course.anywhere, problem.anywhere),
+            *zip(reach, problem.reach, strict=True),
+        ):
+            there[:] = here
+        problem.rows, problem.reach, problem.arrays, problem.anywhere = rows, reach, arrays, course.anywhere
+        solver.x, solver.multipliers, solver.work = course.x, course.multipliers, work
+        return Course(*course)
 
     @property
     def effort_limits(self) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InputError
+from pliant.exchange import usable_cores
 
 Array = NDArray[np.float64]
 
@@ -30,19 +31,12 @@ class Rights:
         return f"{priority}, core {', '.join(map(str, self.cores))} of {self.all_cores}"
 
 
-def cores() -> tuple[int, ...]:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return tuple(sorted(os.sched_getaffinity(0)))
-    return tuple(range(os.cpu_count() or 1))
-
-
 @contextmanager
 def real_time(priority: int = 80, core: int | None = None) -> Iterator[Rights]:
     """Run the block with real-time priority, on one core, without garbage collection, as far as the system allows; all is as
     before afterwards. Nothing is raised where it does not: the rights say what was given."""
     if not hasattr(os, "sched_setscheduler"):
-        yield Rights(0, cores(), len(cores()))
+        yield Rights(0, usable_cores(), len(usable_cores()))
         return
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     allowed = os.sched_getaffinity(0)
@@ -59,7 +53,7 @@ def real_time(priority: int = 80, core: int | None = None) -> Iterator[Rights]:
     gc.freeze()
     gc.disable()
     try:
-        yield Rights(given, cores(), len(allowed))
+        yield Rights(given, usable_cores(), len(allowed))
     finally:
         gc.unfreeze()
         if collecting:

@@ -25,12 +25,13 @@ from pliant.control._tick_kernels import VERDICTS, tick
 from pliant.control.controller import Controller, Verdict
 from pliant.control.correction import Correction
 from pliant.control.model_process import ModelLink
-from pliant.control.pace import Pace, Rights, Timing, cores, real_time
+from pliant.control.pace import Pace, Rights, Timing, real_time
 from pliant.control.trajectory import Trajectory
 from pliant.device import Drive, Guard
 from pliant.device.guard import event_words
 from pliant.device.wiring import Kind
 from pliant.errors import NotConvergedError
+from pliant.exchange import usable_cores
 from pliant.motion import Statics
 from pliant.robot import Robot
 
@@ -107,7 +108,7 @@ class TwoRates:
         self.controller = Controller(self.robot, energy=energy, speed=speed)
         self.kind: Kind = kind
         self.guard = Guard.of_robot(self.robot, kind) if guard is None else guard
-        available = cores()
+        available = usable_cores()
         self.core = available[0] if len(available) > 1 else None
         hanging = self.robot.linearize(Statics(self.robot).solve().require().state)
         self.controller.start(hanging.delta, hanging.efforts)

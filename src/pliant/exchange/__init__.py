@@ -1,12 +1,15 @@
 """Records between processes, through shared memory, without a lock: nobody ever waits for anybody.
 
-Mailbox   the newest record of one writer, for any number of readers (a model for the controller, a command for the model)
-Ring      all records of one writer for one reader (signals and events for the recorder)
+Mailbox         the newest record of one writer, for any number of readers (a model for the controller, a command for the model)
+Ring            all records of one writer for one reader (signals and events for the recorder)
+
+usable_cores    which cores there are to share
 
 A record is anything with a fixed numpy dtype. What is dead, late or stuck on one side never stops the other.
 """
 
+from pliant.exchange.cores import usable_cores
 from pliant.exchange.mailbox import Mailbox
 from pliant.exchange.ring import Ring
 
-__all__ = ["Mailbox", "Ring"]
+__all__ = ["Mailbox", "Ring", "usable_cores"]

@@ -11,7 +11,7 @@ import numpy as np
 from pliant.bench.clock import smallest_times
 from pliant.bench.springs import TRIAD, shaken, steps_of, triad
 from pliant.body import SpringBody
-from pliant.motion.explicit.engine import processors
+from pliant.exchange import usable_cores
 from pliant.shape import Lattice
 from pliant.view import Figure
 
@@ -58,7 +58,7 @@ class Throughput:
 
 def thread_counts() -> tuple[int, ...]:
     """One, and two where there are two processors."""
-    return (1, 2) if processors() > 1 else (1,)
+    return (1, 2) if len(usable_cores()) > 1 else (1,)
 
 
 def throughput(cells: tuple[int, ...] = CELLS, seconds: float = 40.0) -> Throughput:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -37,11 +36,6 @@ INTEGRATORS = {
 
 SPRINGS_PER_THREAD = 50_000
 """Below this a second thread waits more than it works."""
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def coefficients(integrator: int, when: str, c: float, h: float) -> tuple[float, float, float]:

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from pliant.body import SpringBody
 from pliant.errors import InputError, PliantWarning
+from pliant.exchange import usable_cores
 from pliant.motion.explicit import layouts
 from pliant.motion.explicit.bound import REACH, highest_frequency
 from pliant.motion.explicit.course import Course
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.energy import energies
-from pliant.motion.explicit.engine import SPRINGS_PER_THREAD, Engine, processors
+from pliant.motion.explicit.engine import SPRINGS_PER_THREAD, Engine
 from pliant.motion.explicit.motors import hub_stiffness
 from pliant.motion.explicit.obstacles import Obstacle
 from pliant.motion.explicit.result import ExplicitRun
@@ -102,7 +103,7 @@ class Explicit:
         """The engine that does the steps."""
         arguments: dict[str, Any] = {"step": self.step, "integrator": self.integrator, "dtype": self.dtype}
         if device != "cpu":
-            from pliant.motion.explicit_warp import WarpEngine
+            from pliant.motion.explicit.warp_engine import WarpEngine
 
             self.layout = "general"
             return WarpEngine(self.springs, self.around, device=device, **arguments)
@@ -151,7 +152,7 @@ class Explicit:
 
     def _checked_threads(self, threads: int | None) -> int:
         if threads is None:
-            return int(max(1, min(processors(), len(self.springs.springs) // SPRINGS_PER_THREAD)))
+            return int(max(1, min(len(usable_cores()), len(self.springs.springs) // SPRINGS_PER_THREAD)))
         if threads < 1:
             raise InputError(f"{threads} threads", remedy="give at least one")
         return int(threads)

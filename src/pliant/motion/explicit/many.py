@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InputError
-from pliant.motion.explicit.engine import processors
+from pliant.exchange import usable_cores
 from pliant.motion.explicit.explicit import Explicit
 from pliant.motion.explicit.result import ExplicitRun, RunStatus
 
@@ -65,7 +65,7 @@ def run_many(
         nodes = () if record is None else record(robot)
         return robot.run(duration, record=nodes, every=every, stop=stop, stop_every=stop_every, progress=False)
 
-    with ThreadPoolExecutor(threads or processors()) as pool:
+    with ThreadPoolExecutor(threads or len(usable_cores())) as pool:
         runs = tuple(pool.map(live, robots))
     seconds = clock.perf_counter() - begin
     values = [np.nan if fitness is None else fitness(run) if run.ok else -np.inf for run in runs]

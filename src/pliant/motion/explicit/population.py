@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import Supports
 from pliant.errors import InputError, PliantWarning
+from pliant.exchange import usable_cores
 from pliant.motion.explicit.bound import REACH, stiffest_cell
-from pliant.motion.explicit.engine import Engine, processors
+from pliant.motion.explicit.engine import Engine
 from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three
 from pliant.motion.explicit.lanes import batch_engine, width
 from pliant.motion.explicit.lives import Lives, Material, PopulationRun, Stop, judged
@@ -89,7 +90,7 @@ class Population:
         obstacles = (ground,) if isinstance(ground, Obstacle) else tuple(ground)
         self.around = Surroundings(as_three(gravity, "gravity"), obstacles)
         self.dtype = np.dtype(np.float32 if precision == "single" else np.float64)
-        self.threads = threads or processors()
+        self.threads = threads or len(usable_cores())
         self.limit = REACH[integrator] / self._highest_frequency()
         self.step = SAFE * self.limit if step is None else float(step)
         if not (np.isfinite(self.step) and self.step > 0):

@@ -114,25 +114,14 @@ def given_table(
     springs: Springs, layout: Layout, around: Surroundings, box: SignalBox, dtype: DTypeLike
 ) -> tables.Given:
     """Nodes whose motion is given. Those that the body calls prescribed and nobody moves stay where they are."""
-    nodes, directions, signals = [np.empty(0, np.int64)], [np.empty((0, 3))], [np.empty(0, np.int64)]
-    for motion in around.motions:
-        ids = node_ids(motion.nodes, len(springs.points), "a given motion")
-        nodes.append(ids)
-        directions.append(_one_each(motion.direction, len(ids), "direction of a given motion"))
-        signals.append(np.full(len(ids), box.number(motion.signal)))
-    ids = np.concatenate(nodes)
-    twice = ids[np.flatnonzero(np.bincount(ids, minlength=1)[ids] > 1)] if len(ids) else ids
+    motions = [(motion.nodes, motion.direction, motion.signal) for motion in around.motions]
+    ids, directions, signals = _gathered(motions, len(springs.points), "a given motion", "direction", layout, box)
+    twice = np.flatnonzero(np.diff(ids) == 0)
     if len(twice):
-        raise InputError(f"node {twice[0]} has two given motions", remedy="give each node one")
-    order = np.argsort(layout.place[ids], kind="stable")
-    places = layout.place[ids][order]
-    rest = springs.points[ids][order]
+        raise InputError(f"node {ids[twice[0]]} has two given motions", remedy="give each node one")
+    places = layout.place[ids]
     return tables.Given(
-        places,
-        rest.astype(dtype),
-        np.concatenate(directions)[order].astype(dtype),
-        np.concatenate(signals)[order].astype(np.int64),
-        layout.starts(places),
+        places, springs.points[ids].astype(dtype), directions.astype(dtype), signals, layout.starts(places)
     )
 
 
@@ -140,20 +129,30 @@ def loads_table(
     springs: Springs, layout: Layout, around: Surroundings, box: SignalBox, dtype: DTypeLike
 ) -> tables.Loads:
     """Forces on nodes."""
-    nodes, forces, signals = [np.empty(0, np.int64)], [np.empty((0, 3))], [np.empty(0, np.int64)]
-    for load in around.loads:
-        ids = node_ids(load.nodes, len(springs.points), "a load")
+    loads = [(load.nodes, load.force, load.signal) for load in around.loads]
+    ids, forces, signals = _gathered(loads, len(springs.points), "a load", "force", layout, box)
+    places = layout.place[ids]
+    return tables.Loads(places, forces.astype(dtype), signals, layout.starts(places))
+
+
+def _gathered(
+    given: Sequence[tuple[ArrayLike, ArrayLike, Signal | None]],
+    count: int,
+    name: str,
+    vector: str,
+    layout: Layout,
+    box: SignalBox,
+) -> tuple[Ids, Array, Ids]:
+    """Nodes, vectors [3] and numbers of signals of all that is given, one entry per node, in the order of their places."""
+    nodes, vectors, signals = [np.empty(0, np.int64)], [np.empty((0, 3))], [np.empty(0, np.int64)]
+    for some, value, signal in given:
+        ids = node_ids(some, count, name)
         nodes.append(ids)
-        forces.append(_one_each(load.force, len(ids), "force of a load"))
-        signals.append(np.full(len(ids), box.number(load.signal)))
-    places = layout.place[np.concatenate(nodes)]
-    order = np.argsort(places, kind="stable")
-    return tables.Loads(
-        places[order],
-        np.concatenate(forces)[order].astype(dtype),
-        np.concatenate(signals)[order].astype(np.int64),
-        layout.starts(places[order]),
-    )
+        vectors.append(_one_each(value, len(ids), f"{vector} of {name}"))
+        signals.append(np.full(len(ids), box.number(signal)))
+    ids = np.concatenate(nodes)
+    order = np.argsort(layout.place[ids], kind="stable")
+    return ids[order], np.concatenate(vectors)[order], np.concatenate(signals)[order]
 
 
 def _one_each(vector: ArrayLike, count: int, name: str) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InputError
 from pliant.view.moving import Moving
+from pliant.view.page.paced import Paced
 
 Array = NDArray[np.float64]
 Build = Callable[[str, Mapping[str, float]], Moving]
@@ -46,7 +46,7 @@ class Moment:
     pace: float
 
 
-class MotionSession:
+class MotionSession(Paced):
     """The motion behind a page. Every method may be called from any thread; nothing raises while it runs.
 
     A setting or a gait that changes starts the robot anew, so that what is seen is what a run from rest gives.
@@ -54,15 +54,11 @@ class MotionSession:
 
     def __init__(self, build: Build, gaits: Sequence[str], settings: Sequence[Setting] = (), gait: str | None = None):
         """gaits: at least one; gait: the one to begin with (default: the first)."""
+        super().__init__(RATE)
         self._build, self.gaits, self.settings = build, tuple(gaits), tuple(settings)
         self._values = {setting.name: setting.value for setting in self.settings}
         self._gait = self._checked(self.gaits[0] if gait is None else gait)
-        self._turn = (
-            threading.RLock()
-        )  # held for a whole slice: by who makes it, and by who must not have one meanwhile
-        self._changed = threading.Condition()
-        self._running = self._ended = self._stale = False
-        self._thread: threading.Thread | None = None
+        self._stale = False
         self._make_anew()
 
     def _checked(self, gait: str) -> str:
@@ -121,28 +117,11 @@ class MotionSession:
         if self._thread is None:
             self._make_anew()
 
-    def start(self) -> None:
-        """Move from now on, in a thread of its own."""
-        with self._changed:
-            self._running = True
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="pliant motion", daemon=True)
-                self._thread.start()
-            self._changed.notify_all()
-
     def pause(self) -> None:
         """No slice from now on; waits for the one under way."""
         with self._turn:
-            self._running = False
+            super().pause()
             self._publish()
-
-    def end(self) -> None:
-        """Stop the thread; the session cannot be started again."""
-        with self._changed:
-            self._running, self._ended = False, True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join(timeout=10.0)
 
     def advance(self) -> Moment:
         """One slice now, in this thread; where it fails, the last good state is held and the fault is told."""
@@ -161,19 +140,11 @@ class MotionSession:
                 self._running = False
             return self._publish()
 
-    def _run(self) -> None:
-        due = time.perf_counter()
-        while True:
-            with self._changed:
-                while not (self._ended or self._running or self._stale):
-                    self._changed.wait()
-                    due = time.perf_counter()
-                if self._ended:
-                    return
-            with self._turn:
-                if self._running:
-                    self.advance()
-                elif self._stale:
-                    self._make_anew()
-            due = max(due + 1.0 / RATE, time.perf_counter() - 1.0 / RATE)
-            time.sleep(max(due - time.perf_counter(), 1e-4))  # always a breath, so that others get their turn
+    def _has_work(self) -> bool:
+        return self._running or self._stale
+
+    def _take_turn(self) -> None:
+        if self._running:
+            self.advance()
+        elif self._stale:
+            self._make_anew()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from pliant.errors import InputError
 from pliant.motion import Statics
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
+from pliant.view.page.paced import Paced
 from pliant.view.page.poses import with_position
 from pliant.view.page.rows import measures_of
 from pliant.view.page.snapshot import Record, Snapshot
@@ -29,7 +29,7 @@ Paths = Mapping[str, Mapping[str, Trajectory]]
 """By the name of a path: a trajectory for every effector that follows it."""
 
 
-class Session:
+class Session(Paced):
     """The simulation behind a page.
 
     Every method may be called from any thread. `snapshot` is what there is to see now. Nothing raises while it runs: a step
@@ -43,7 +43,8 @@ class Session:
         robot does."""
         if not (np.isfinite(rate) and rate > 0):
             raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
-        self.robot, self.paths, self.rate = robot, dict(paths or {}), float(rate)
+        super().__init__(float(rate))
+        self.robot, self.paths = robot, dict(paths or {})
         self.feed = feed
         self._require_effectors()
         self.hanging: State = Statics(robot).solve().require().state
@@ -59,10 +60,6 @@ class Session:
         )
         self.measures = [measure for name in self.effectors for measure in measures_of(robot, name)]
         self._require_paths()
-        self._turn = threading.RLock()  # held for a whole step: by who makes it, and by who must not have one meanwhile
-        self._changed = threading.Condition()  # held for a moment: by who reads or changes what the session knows
-        self._thread: threading.Thread | None = None
-        self._ended = False
         self._speed = 1.0
         self._begin()
 
@@ -116,17 +113,13 @@ class Session:
     def start(self) -> None:
         """Step from now on, in a thread of its own."""
         with self._changed:
-            self._running = True
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="pliant session", daemon=True)
-                self._thread.start()
+            super().start()
             self._publish()
-            self._changed.notify_all()
 
     def pause(self) -> None:
         """No step from now on; waits for the one under way."""
         with self._turn, self._changed:
-            self._running = False
+            super().pause()
             self._recent.clear()
             self._publish()
 
@@ -138,14 +131,6 @@ class Session:
             self._running = running
             self._publish()
             self._changed.notify_all()
-
-    def end(self) -> None:
-        """Stop the thread; the session cannot be started again."""
-        with self._changed:
-            self._running, self._ended = False, True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join(timeout=10.0)
 
     def aim(self, name: str, target: ArrayLike) -> None:
         """Give an effector a target by hand (a `Frame`: position and quaternion wxyz); leaves the path that it followed."""
@@ -262,6 +247,9 @@ class Session:
             return 0.0
         return (len(recent) - 1) / max(recent[-1] - recent[0], 1e-9)
 
+    def _has_work(self) -> bool:
+        return self._running and self._needs_step()
+
     def _needs_step(self) -> bool:
         """Whether there is anything to do: a robot in balance whose loads have not changed rests."""
         if self.follows or self._count == 0:
@@ -271,22 +259,13 @@ class Session:
             (self.robot.effort(now, name)[: len(value)] != value).any() for name, value in self._wish.efforts.items()
         ) or any((given[name] != value).any() for name, value in self._wish.displacements.items())
 
-    def _run(self) -> None:
-        due = time.perf_counter()
-        while True:
-            with self._changed:
-                while not self._ended and not (self._running and self._needs_step()):
-                    if self.feed is not None:
-                        self.feed.keep(self._outcome.ok)
-                    self._changed.wait()
-                    due = time.perf_counter()
-                if self._ended:
-                    return
-            with self._turn:
-                if self._running:
-                    self.advance()
-            due = max(due + 1.0 / self.rate, time.perf_counter() - 1.0 / self.rate)
-            time.sleep(max(due - time.perf_counter(), 1e-4))  # always a breath, so that others get their turn
+    def _take_turn(self) -> None:
+        if self._running:
+            self.advance()
+
+    def _rest(self) -> None:
+        if self.feed is not None:
+            self.feed.keep(self._outcome.ok)
 
 
 def _folded(trajectory: Trajectory, time: float) -> float:

@@ -205,9 +205,9 @@ def _warp() -> tuple[Any, Any]:
     else:
         wp.config.quiet = True
     wp.init()
-    from pliant.motion import warp_kernels
+    from pliant.motion.explicit import _warp_kernels
 
-    return wp, warp_kernels
+    return wp, _warp_kernels
 
 
 def _device(wp: Any, name: str) -> str:
