@@ -75,7 +75,8 @@ def near(x: float, y: float, z: float) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def controller():
-    with TwoRates(arm, rate=RATE, kind="displacement", restarts=20) as made:
+    """At a set rate of models: it also lives beside tests that do not use it, and must leave them the machine."""
+    with TwoRates(arm, rate=RATE, model_rate=60.0, kind="displacement", restarts=20) as made:
         yield made
 
 

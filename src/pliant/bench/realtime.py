@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class _Sink(Drive):
 def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
     """Figures, and lines about the machine and the histograms: so many seconds of the controller, and as many of a bare loop,
     in slices that take turns."""
-    ours, bare, models, lines = [], [], 0, []
+    ours, bare, models, lines, stolen = [], [], 0, [], _stolen()
     with TwoRates(diamond.build, rate=RATE, kind="displacement") as controller:
         robot = controller.robot
         hanging = Statics(robot).solve().require().state
@@ -58,11 +59,21 @@ def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
             typical = float(np.median(run.timing.latencies))
             quiet, rights = _bare_loop(min(SLICE, seconds), controller.core, typical)
             bare.append(quiet)
+        load = f"; load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
         lines.append(
-            f"{run.rights}; bare loop: {rights}; load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+            f"{run.rights}; bare loop: {rights}{load}; taken by the host meanwhile: {_stolen() - stolen:.2f} s"
         )
         lines += _histogram("controller", ours) + _histogram("bare loop", bare)
     return _figures(ours, bare, models / (slices * min(SLICE, seconds)), alone), lines
+
+
+def _stolen() -> float:
+    """Seconds, of all cores, that a virtual machine's host did not give it since it was started (proc(5): steal)."""
+    try:
+        total = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+        return int(total[8]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, IndexError):  # not Linux, or an old one
+        return 0.0
 
 
 def _models_alone(controller: TwoRates, seconds: float) -> float:
