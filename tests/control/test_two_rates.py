@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from two_rate_robots import arm, arm_plant
+from two_rate_robots import arm, arm_plant, spring_arm
 
 from pliant import Statics
 from pliant.control import Controller, Correction, LoopLog, ModelLoop, PathTargets, TwoRates, Verdict, simulate
@@ -212,15 +212,17 @@ def circle(speed=0.04):
     return PathTargets(Circle(near(-0.001, 0.0, 0.004), 0.006, speed, normal=(1, 0, 0)), 400.0)
 
 
-def simulated(**options):
+def simulated(robot, **options):
     plant = SimulatedPlant(arm_plant(), 0.005, kind="displacement", settling=0.02)
     settings = {"seconds": 1.5, "rate": 400.0, "model_rate": 15.0} | options
-    return simulate(arm(order=2, divisions=(8, 1, 1)), plant, circle(), **settings)
+    return simulate(robot, plant, circle(), **settings)
 
 
-def test_two_rates_follow_better_than_one():
-    """On a plant with another mesh, order, law and stiffness, and motors that lag: smaller error and a smoother command."""
-    one, two = simulated(together=True), simulated()
+@pytest.mark.parametrize("robot", [arm(order=2, divisions=(8, 1, 1)), spring_arm()], ids=["tets", "springs"])
+def test_two_rates_follow_better_than_one(robot):
+    """On a plant of tets with another mesh, order, law and stiffness, and motors that lag: smaller error and a smoother
+    command, whether the controller's model is made of tets or of springs."""
+    one, two = simulated(robot, together=True), simulated(robot)
     late = slice(200, None)
     assert two.error[late].mean() < 0.8 * one.error[late].mean()
     assert two.roughness < 0.9 * one.roughness

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant import Cable, Corotational, NeoHookean, Point, Robot, TetBody, make
+from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, TetBody, make, solids
+from pliant.body import Body
 from pliant.device import SimulatedPlant
 
 TENDONS = {"up": (0.008, 0.014), "down": (0.008, 0.002), "left": (0.014, 0.008), "right": (0.002, 0.008)}
@@ -15,6 +16,17 @@ def arm(law=None, divisions=(10, 2, 2), order=1, damping=(0.0, 0.0)) -> Robot:
     mesh = make.box((0.1, 0.016, 0.016), divisions)
     law = Corotational(E=300e3, nu=0.4) if law is None else law
     body = TetBody(mesh, law, density=1100, order=order, damping=damping, fixed=mesh.where(x_below=0))
+    return with_tendons(body)
+
+
+def spring_arm() -> Robot:
+    """The same arm as a lattice of springs, four cells across."""
+    lattice = Lattice.voxels(solids.box((0.1, 0.016, 0.016)), 0.004)
+    return with_tendons(SpringBody(lattice, E=300e3, density=1100, fixed=lattice.where(x_below=0)))
+
+
+def with_tendons(body: Body) -> Robot:
+    """A robot of this arm with four tendons and its tip."""
     robot = Robot(body, gravity=(0, 0, -9.81))
     for name, (y, z) in TENDONS.items():
         points = [(x, y, z) for x in np.linspace(0.005, 0.095, 5)]
