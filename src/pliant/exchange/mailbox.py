@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pliant.exchange._fence import fence
 from pliant.exchange.shared import Shared, bytes_of
 
 SLOTS = 8
@@ -30,10 +31,13 @@ class Mailbox(Shared):
         counters = self.counters
         slot = (int(counters[NEWEST]) + 1) % SLOTS
         counters[VERSIONS + slot] |= 1
+        fence()
         self.records[slot] = bytes_of(record)
         number = self.number + 1
         counters[NUMBERS + slot] = number
+        fence()
         counters[VERSIONS + slot] += 1
+        fence()
         counters[NEWEST] = slot
         return number
 
@@ -45,8 +49,10 @@ class Mailbox(Shared):
                 return 0
             slot = int(counters[NEWEST])
             version = int(counters[VERSIONS + slot])
+            fence()
             number = int(counters[NUMBERS + slot])
             target[:] = self.records[slot]
+            fence()
             if version % 2 == 0 and int(counters[VERSIONS + slot]) == version:
                 return number
         return 0

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pliant.errors import InputError
+from pliant.exchange._fence import fence
 from pliant.exchange.shared import Shared, bytes_of
 
 WRITTEN, TAKEN, LOST = 0, 8, 1
@@ -32,7 +33,9 @@ class Ring(Shared):
         if written - int(counters[TAKEN]) >= self.capacity:
             counters[LOST] += 1
             return False
+        fence()
         self.records[written % self.capacity] = bytes_of(record)
+        fence()
         counters[WRITTEN] = written + 1
         return True
 
@@ -41,7 +44,9 @@ class Ring(Shared):
         while int(self.counters[TAKEN]) < int(self.counters[WRITTEN]):
             taken = int(self.counters[TAKEN])
             record = self.blank()
+            fence()
             bytes_of(record)[:] = self.records[taken % self.capacity]
+            fence()
             self.counters[TAKEN] = taken + 1
             yield record
 
