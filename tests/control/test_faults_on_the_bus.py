@@ -9,9 +9,8 @@ from collections import deque
 
 import numpy as np
 import pytest
-from two_rate_robots import arm, bus_plant
+from two_rate_robots import arm, bus_plant, near
 
-from pliant import Statics
 from pliant.control import Correction, LoopLog, TwoRates
 from pliant.device import BusAddress, BusDrive, Event, PlantProcess, read_recording
 from pliant.device.frames import MEASUREMENT
@@ -67,16 +66,6 @@ class BadLink(Link):
         self._link.close()
 
 
-class Still:
-    """A target that stays."""
-
-    def __init__(self, place) -> None:
-        self.place = place
-
-    def fill(self, seconds, out):
-        out[:] = self.place
-
-
 @pytest.fixture(scope="module")
 def controller():
     """At a set rate of models: it also lives beside tests that do not use it, and must leave them the machine."""
@@ -85,10 +74,8 @@ def controller():
 
 
 @pytest.fixture(scope="module")
-def target(controller):
-    robot = controller.robot
-    hanging = Statics(robot).solve().require().state
-    return robot.displacement(hanging, "tip") + np.array([0.0, 0.006, 0.004])
+def target():
+    return near(0.0, 0.006, 0.004)
 
 
 def address(offset):
@@ -113,7 +100,7 @@ def test_lost_late_and_absurd_messages_do_no_harm(controller, target, tmp_path):
             log(seconds, two)
 
         with BusDrive(link) as drive, LoopLog(tmp_path / "bad.mcap", controller) as log:
-            run = controller.run(4.0, Still(target), drive, correction=correction, watch=watch)
+            run = controller.run(4.0, target, drive, correction=correction, watch=watch)
         report = process.close()
     assert report.verdict.clean
     assert report.verdict.commands > 0.5 * run.timing.count
@@ -149,7 +136,7 @@ def test_a_killed_plant_does_not_stop_the_loop(controller, target, tmp_path):
 
     with BusDrive(bus.link(first.wiring)) as drive:
         with LoopLog(tmp_path / "killed.mcap", controller) as log:
-            run = controller.run(2.0, Still(target), drive, correction=correction, watch=watch)
+            run = controller.run(2.0, target, drive, correction=correction, watch=watch)
         first.close()
         assert run.timing.periods.max() < 1.0
         assert seen["killed"].verdict.clean
@@ -161,6 +148,6 @@ def test_a_killed_plant_does_not_stop_the_loop(controller, target, tmp_path):
         assert control["measured_age"][-1] > 0.7
         assert np.isfinite(control["command"]).all()
         with plant_on(bus, controller) as second:
-            controller.run(1.0, Still(target), drive, correction=correction)
+            controller.run(1.0, target, drive, correction=correction)
             assert controller.measured.age(time.monotonic()) < 0.2
             assert second.close().verdict.not_numbers == 0

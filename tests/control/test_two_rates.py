@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from two_rate_robots import arm, arm_plant, spring_arm
+from two_rate_robots import arm, home, near
 
-from pliant import Statics
-from pliant.control import Controller, Correction, LoopLog, ModelLoop, PathTargets, TwoRates, Verdict, simulate
-from pliant.control._decision_kernels import lay_out
+from pliant.control import Correction, LoopLog, TwoRates, Verdict
 from pliant.control.trajectory import Circle
-from pliant.device import Drive, SimulatedPlant, read_recording
+from pliant.device import Drive, read_recording
 from pliant.device.audit import Audit
 from pliant.device.guard import Event
 from pliant.device.wiring import Wiring
-from pliant.errors import InputError
+from pliant.errors import InputError, PliantWarning
 from pliant.view import recorded_paths
 
 RATE = 400.0
@@ -61,16 +62,6 @@ class Still:
 
     def fill(self, seconds, out):
         out[:] = self.place(seconds) if callable(self.place) else self.place
-
-
-def home() -> np.ndarray:
-    robot = arm()
-    return robot.displacement(Statics(robot).solve().require().state, "tip")
-
-
-def near(x: float, y: float, z: float) -> np.ndarray:
-    """A place so far from where the tip hangs."""
-    return home() + np.array([x, y, z])
 
 
 @pytest.fixture(scope="module")
@@ -208,90 +199,137 @@ def test_an_interrupt_is_an_emergency_stop(controller):
     controller.guard.release()
 
 
-def circle(speed=0.04):
-    return PathTargets(Circle(near(-0.001, 0.0, 0.004), 0.006, speed, normal=(1, 0, 0)), 400.0)
+@pytest.mark.alone
+@pytest.mark.parametrize("how", ["api", "watch", "target"])
+def test_what_goes_wrong_ends_at_the_safe_command(controller, how):
+    """A stop from the program, or an exception from who watches or gives targets: the safe command within the rates, and the
+    drive is told to stop."""
+    judge, place = Judge(controller), near(0, 0.006, 0.0)
+
+    def targets(seconds):
+        if how == "target" and seconds > 0.4:
+            raise RuntimeError("no more targets")
+        return place
+
+    def watch(seconds, two):
+        if how == "watch" and seconds > 0.4:
+            raise RuntimeError("the disk is full")
+        if how == "api" and seconds > 0.4:
+            two.guard.stop()
+
+    if how == "api":
+        assert controller.run(20.0, Still(targets), judge, watch=watch).interrupted
+    else:
+        with pytest.raises(RuntimeError):
+            controller.run(20.0, Still(targets), judge, watch=watch)
+    assert judge.stopped
+    assert np.abs(np.array(judge.commands) - controller.guard.safe).max() > 1e-4
+    assert judge.commands[-1] == pytest.approx(controller.guard.safe, abs=1e-9)
+    assert judge.audit.verdict.clean
+    controller.guard.release()
 
 
-def simulated(robot, **options):
-    plant = SimulatedPlant(arm_plant(), 0.005, kind="displacement", settling=0.02)
-    settings = {"seconds": 1.5, "rate": 400.0, "model_rate": 15.0} | options
-    return simulate(robot, plant, circle(), **settings)
+@pytest.mark.alone
+def test_places_and_paths_are_targets(controller):
+    """Three numbers, or a trajectory."""
+    place = near(0, 0.003, 0.003)
+    controller.run(1.0, place, Judge(controller))
+    assert controller.target == pytest.approx(place)
+    controller.run(0.5, Circle(near(-0.001, 0.0, 0.004), 0.006, 0.01, normal=(1, 0, 0)), Judge(controller))
+    assert np.linalg.norm(controller.target - near(-0.001, 0.0, 0.004)) == pytest.approx(0.006, rel=1e-6)
 
 
-@pytest.mark.parametrize("robot", [arm(order=2, divisions=(8, 1, 1)), spring_arm()], ids=["tets", "springs"])
-def test_two_rates_follow_better_than_one(robot):
-    """On a plant of tets with another mesh, order, law and stiffness, and motors that lag: smaller error and a smoother
-    command, whether the controller's model is made of tets or of springs."""
-    one, two = simulated(robot, together=True), simulated(robot)
-    late = slice(200, None)
-    assert two.error[late].mean() < 0.8 * one.error[late].mean()
-    assert two.roughness < 0.9 * one.roughness
+def test_what_cannot_be_run_is_named(controller):
+    """Drives of other units or ports, targets of other rows, corrections, times, robots instead of functions."""
+    judge = Judge(controller)
+    other = Judge(controller)
+    other.wiring = Wiring.of_robot(controller.robot, "effort")
+    for bad, message in (
+        (lambda: controller.run(1.0, home(), other), "the drive takes efforts"),
+        (lambda: controller.run(-1.0, home(), judge), "a run of -1.0 s"),
+        (lambda: controller.run(1.0, np.zeros(2), judge), "the target has 2 numbers"),
+        (lambda: controller.run(1.0, "there", judge), "a str is no target"),
+        (lambda: controller.run(1.0, home(), judge, correction=Correction(2, 1.0, 1.0)), "the correction has 2 rows"),
+        (lambda: TwoRates(arm()), "build is a Robot"),
+        (lambda: TwoRates(lambda: arm()), "another process cannot find build"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bad()
+    assert judge.commands == []
 
 
-def test_simulated_time_repeats_bit_for_bit():
-    """Two runs with noise and friction give the same numbers."""
-    runs = []
-    for _ in range(2):
-        plant = SimulatedPlant(arm_plant(), 0.005, kind="displacement", settling=0.02, friction=0.1, noise=1e-4, seed=3)
-        runs.append(simulate(arm(), plant, circle(), seconds=0.5, rate=400.0, correction=Correction(3, 2.0, 0.01)))
-    for name in ("time", "target", "position", "command", "model_age", "verdict", "model_norm", "model_change"):
-        np.testing.assert_array_equal(getattr(runs[0], name), getattr(runs[1], name))
+class Slow(Judge):
+    """A drive that waits, as none should."""
+
+    def send(self, command, now):
+        time.sleep(0.02)
+        return super().send(command, now)
 
 
-def test_measured_errors_are_taken_out():
-    """What another stiffness leaves over is gone with the correction, which keeps its limit and ignores what is no number."""
-    place = near(-0.001, 0.004, 0.005)
-    finals = []
-    for correction in (None, Correction(3, 4.0, 0.004)):
-        plant = SimulatedPlant(arm_plant(), 0.005, kind="displacement", settling=0.02)
-        run = simulate(arm(), plant, Still(place), seconds=3.0, rate=200.0, correction=correction)
-        finals.append(run.error[-20:].mean())
-    assert finals[1] < 0.1 * finals[0]
-    assert np.abs(correction.value).max() <= 0.004
-    before = correction.value.copy()
-    assert correction.adjust(place, np.array([np.nan, 0.0, 0.0]), 0.1) == pytest.approx(place + before)
-    for _ in range(100):
-        correction.adjust(place, place - 1.0, 0.1)
-    assert np.abs(correction.value).max() == 0.004
+@pytest.mark.alone
+def test_a_drive_that_waits_is_told_about(controller):
+    """Most periods are missed: the run says how many, and warns."""
+    with pytest.warns(PliantWarning, match="periods had no command; the slowest one took 0.0.* s with its Slow"):
+        run = controller.run(0.5, home(), Slow(controller))
+    assert run.missed > 5 * run.timing.count
 
 
-def test_everything_has_its_own_place_on_the_desk():
-    """The parts that compiled code cuts out of the controller's one array lie one after the other, and fill it."""
-    controller = Controller(arm())
-    n, e, k = controller.sizes
-    model = ModelLoop(arm(), kind="displacement").model
-    rows, course, reach, problem, work = lay_out(controller.desk, controller.ids, n, e, k, len(model.delta))
-    assert (n, e, k) == (4, 3, 4)
-    parts = [rows.S, *course, *reach, *problem, *work[1:]]
-    for number, part in enumerate(parts):
-        part[...] = number
-    found = np.unique(controller.desk, return_counts=True)
-    assert found[0].tolist() == list(range(len(parts)))
-    assert found[1].tolist() == [part.size for part in parts]
-    assert sum(part.size for part in (rows.a, rows.e, rows.limited, work.side)) == len(controller.ids)
-    assert controller.goal[0] == 1
-    assert controller.efforts[0] == 3
+def lives(pid):
+    """Whether there is such a process that is not merely waiting to be collected."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
-def test_a_model_loop_survives_commands_that_lead_nowhere():
-    """Absurd displacements are approached in parts; what is no number leaves the model where it was."""
-    loop = ModelLoop(arm(), kind="displacement", tangent="warped")
-    for _ in range(30):
-        loop.cycle(np.array([0.5, -0.5, 0.5, 0.5]))
-        assert np.isfinite(loop.state.x).all()
-    before = loop.state
-    assert loop.cycle(np.full(4, np.nan)) is None
-    assert loop.state is before
-    assert loop.cycle(loop.command()) is not None
+def until(holds, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.02)
 
 
-def test_ports_that_two_rates_do_not_know_are_named():
-    """A cable with an imposed length."""
-    from pliant import Cable
+@pytest.mark.alone
+def test_a_stuck_model_process_is_replaced_and_none_is_left_behind():
+    """One that hangs for longer than the patience is killed, another takes over; a hanging one does not outlive `close`."""
+    with TwoRates(arm, rate=RATE, kind="displacement", restarts=3, patience=0.5) as controller:
+        first = controller.box.process
+        os.kill(first, signal.SIGSTOP)
+        until(lambda: not lives(first))
+        until(lambda: controller.box.newest() and controller.box.process != first)
+        second = controller.box.process
+        os.kill(second, signal.SIGSTOP)
+    until(lambda: not lives(second))
 
-    robot = arm()
-    robot.impose("rope", Cable([(0.05, 0.008, 0.008)], pull=(0.05, 0.008, 0.1)), displacement=0.0)
-    with pytest.raises(InputError, match="imposed displacement"):
-        Controller(robot)
-    with pytest.raises(InputError, match="0 < model_rate <= rate"):
-        simulated(model_rate=500.0)
+
+@pytest.mark.alone
+def test_a_keeper_that_was_killed_is_started_again():
+    """The model's processes end with it; the next run starts others, and says so."""
+    with TwoRates(arm, rate=RATE, model_rate=60.0, kind="displacement") as controller:
+        first = controller.box.process
+        controller.link.keeper.kill()
+        controller.link.keeper.join()
+        until(lambda: not lives(first))
+        with pytest.warns(PliantWarning, match="another one is started"):
+            run = controller.run(6.0, home(), Judge(controller))
+        assert run.processes == 2
+        assert run.events["ramping"] > 0
+        assert not controller.events & (Event.HELD | Event.RAMPING)
+
+
+@pytest.mark.alone
+def test_no_process_outlives_a_controller_that_is_killed_at_once():
+    """SIGKILL right after the start: the keeper and its worker see that nobody is there."""
+    code = "from two_rate_robots import arm; from pliant.control import TwoRates; import os, signal\n"
+    code += "if __name__ == '__main__':\n    two = TwoRates(arm); print(two.link.keeper.pid, flush=True)\n"
+    code += "    os.kill(os.getpid(), 9)"
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    keeper = int(done.stdout)
+    until(lambda: not lives(keeper), 30.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, TetBody, make, solids
+from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, Statics, TetBody, make, solids
 from pliant.body import Body
 from pliant.device import SimulatedPlant
 
@@ -44,3 +44,13 @@ def arm_plant() -> Robot:
 def bus_plant() -> SimulatedPlant:
     """`arm_plant` at the far end of a bus, commanded by lengths, with motors that lag, and noise."""
     return SimulatedPlant(arm_plant(), 0.01, kind="displacement", settling=0.02, noise=1e-5, seed=5)
+
+
+def home() -> np.ndarray:
+    robot = arm()
+    return robot.displacement(Statics(robot).solve().require().state, "tip")
+
+
+def near(x: float, y: float, z: float) -> np.ndarray:
+    """A place so far from where the tip hangs."""
+    return home() + np.array([x, y, z])

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control.pace import Pace, Rights, Timing, real_time
-from pliant.control.two_rates import EARLY, PathTargets, TwoRates
+from pliant.control.targets import PathTargets
+from pliant.control.two_rates import EARLY, TwoRates
 from pliant.device import Drive, Measurement
 from pliant.device.wiring import Wiring
 from pliant.gallery import diamond

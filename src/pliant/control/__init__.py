@@ -13,11 +13,13 @@ from pliant.control.inverse import Inverse, InverseStatus, InverseStep
 from pliant.control.log import LoopLog
 from pliant.control.model_loop import ModelLoop
 from pliant.control.simulated import SimulatedRun, simulate
-from pliant.control.two_rates import PathTargets, Run, TwoRates
+from pliant.control.targets import HeldTarget, PathTargets, Targets
+from pliant.control.two_rates import Run, TwoRates
 
 __all__ = [
     "Controller",
     "Correction",
+    "HeldTarget",
     "Inverse",
     "InverseStatus",
     "InverseStep",
@@ -26,6 +28,7 @@ __all__ = [
     "PathTargets",
     "Run",
     "SimulatedRun",
+    "Targets",
     "TwoRates",
     "Verdict",
     "simulate",

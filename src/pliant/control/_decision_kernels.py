@@ -171,6 +171,17 @@ def take_over(W, rows, problem, x, efforts, displacements):
 
 
 @kernel
+def predict(W, desk, ids, n, e, k, m, predicted):
+    """predicted [e] <- where the model says that the decided efforts bring the effectors."""
+    rows, course, _, problem, _ = lay_out(desk, ids, n, e, k, m)
+    for r in range(e):
+        total = problem.d[rows.e[r]]
+        for i in range(n):
+            total += W[rows.e[r], rows.a[i]] * course.efforts[i]
+        predicted[r] = total
+
+
+@kernel
 def fill_decision(W, free, efforts, target, energy, now_efforts, now_delta, interval, rows, reach, trust, problem):
     """See `DecisionProblem.fill`. W [m, m], free and efforts [m]: the condensed model; rates count from now_efforts and
     now_delta [n] over `interval` [s]; trust [n]: how far an effort may go from the model's, inf for anywhere."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.qp import QpStatus, QuadraticSolver
-from pliant.control._decision_kernels import UNSOLVED, Course, decide, desk_size, lay_out, take_over
+from pliant.control._decision_kernels import UNSOLVED, Course, decide, desk_size, lay_out, predict, take_over
 from pliant.control.decision import RELAXATION, DecisionProblem
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
@@ -51,6 +51,7 @@ class Controller:
         self.efforts[:] = np.clip(0.0, self._problem.effort[:, 0], self._problem.effort[:, 1])
         self.goal[:] = np.nan
         self.rows = self._problem.actuators
+        self._predicted = np.zeros(len(self.goal))
         self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
 
     def _set_desk(self) -> Course:
@@ -71,16 +72,6 @@ class Controller:
         problem.rows, problem.reach, problem.arrays, problem.anywhere = rows, reach, arrays, course.anywhere
         solver.x, solver.multipliers, solver.work = course.x, course.multipliers, work
         return Course(*course)
-
-    @property
-    def effort_limits(self) -> Array:
-        """Bounds (low, high) of the efforts, [n, 2]."""
-        return self._problem.effort
-
-    @property
-    def effort_rates(self) -> Array:
-        """How fast the efforts may change, per second, [n]."""
-        return self._problem.effort_rate
 
     def start(self, delta: Array, efforts: Array) -> None:
         """Begin from a robot whose ports are at delta [m] under efforts [m]: commands and goals go on from there."""
@@ -111,6 +102,12 @@ class Controller:
                 take_over(W, problem.rows, problem.arrays, solver.x, self.efforts, self.displacements)
                 return Verdict.SOLVED if k == 0 else Verdict.RELAXED
         return Verdict.FAILED
+
+    def predicted(self, W: Array) -> Array:
+        """Where the model W [m, m] that the last decision was made with says that it brings the effectors, [e] (the same array
+        each time): not at the goal where limits keep them from it."""
+        predict(W, self.desk, self.ids, *self.sizes, len(W), self._predicted)
+        return self._predicted
 
     def command(self, kind: Kind) -> Array:
         """The efforts or the displacements [n] (the same array each time); a guard that sends others writes them here, so

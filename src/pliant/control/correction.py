@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from pliant.control._correction_kernels import learn
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
 
 
 class Correction:
-    """An integral correction of targets: target' = target + c,  dc/dt = gain (target - measured),  |c| <= limit per row.
+    """An integral correction of targets: target' = target + c,  dc/dt = gain (p - measured - c),  |c| <= limit per row.
 
-    The model has another stiffness than the robot; where the effectors are measured, this takes out what remains. It does not
-    wind up: at a limit, the integral stands still in that row, and it stands still as a whole while `held` is true (the
-    controller meets a limit, the model is stale, nothing was measured).
+    p is where the model says that the effectors are. Where the target is within reach, that is target + c, so c is the integral
+    of gain (target - measured): what another stiffness of the robot leaves over is taken out. Out of reach, or while limits of
+    rates keep the effectors away, c stops at what the model is wrong by: it does not wind up. It stands still while `held` is
+    true (the guard does something, nothing was measured).
     """
 
     def __init__(self, rows: int, gain: float, limit: float) -> None:
@@ -25,19 +27,17 @@ class Correction:
             raise InputError(f"gain is {gain} 1/s and limit {limit}", remedy="give two positive numbers")
         self.gain, self.limit = gain, limit
         self.value = np.zeros(rows)
-        self._change = np.zeros(rows)
+        self._adjusted = np.zeros(rows)
 
-    def adjust(self, target: Array, measured: Array, interval: float, *, held: bool = False) -> Array:
-        """The target to decide for [e] (the same array each time); what is measured and is not a number changes nothing."""
+    def adjust(
+        self, target: Array, measured: Array, interval: float, *, predicted: Array | None = None, held: bool = False
+    ) -> Array:
+        """The target to decide for [e] (the same array each time); what is measured and is not a number changes nothing.
+        predicted [e]: p (`Commander.predicted`), by default the corrected target."""
         if not held:
-            np.subtract(target, measured, out=self._change)
-            self._change *= self.gain * interval
-            if np.isfinite(self._change).all():
-                self.value += self._change
-                np.clip(self.value, -self.limit, self.limit, out=self.value)
-        np.add(target, self.value, out=self._change)
-        return self._change
-
-    def reset(self, value: ArrayLike = 0.0) -> None:
-        """Forget what was learned, or start from it."""
-        self.value[:] = value
+            if predicted is None:
+                np.add(target, self.value, out=self._adjusted)
+                predicted = self._adjusted
+            learn(predicted, measured, self.gain * interval, self.limit, self.value)
+        np.add(target, self.value, out=self._adjusted)
+        return self._adjusted

@@ -73,6 +73,7 @@ class DecisionProblem:
         self.limit_names = tuple([f"{name} effort" for name in names] + [f"{names[k]} displacement" for k in limited])
         n, k, e = len(self.actuators), len(limited), len(self.effectors)
         self.anywhere = np.full(n, np.inf)
+        self._nowhere_limited = np.tile([-np.inf, np.inf], (n, 1))
         self.rows = Rows(self.actuators, self.effectors, self._weights, limited)
         self.reach = Reach(self.effort, self.course, self.effort_rate, self.displacement_rate)
         self.arrays = Problem(
@@ -84,7 +85,7 @@ class DecisionProblem:
         """The limits that are left when these kinds (see `RELAXATION`) are dropped."""
         return Reach(
             self.effort,
-            np.tile([-np.inf, np.inf], (len(self.actuators), 1)) if "displacement" in drop else self.course,
+            self._nowhere_limited if "displacement" in drop else self.course,
             self.anywhere if "effort rate" in drop else self.effort_rate,
             self.anywhere if "displacement rate" in drop else self.displacement_rate,
         )

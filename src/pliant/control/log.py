@@ -21,8 +21,8 @@ class LoopLog:
 
     Channel "control", one record per command: target, goal, command, efforts and displacements decided, age of the model,
     verdict, the guard's events, what the period took, what was measured of the effectors and how long ago, and what the drive
-    counted (messages lost, late, damaged, and faults). Channel "model", one record per model: its number, what it took,
-    where the ports are by it, and the process that made it.
+    counted (messages lost, late, damaged, and faults). Channel "model", one record per model: its number, what it took, where
+    the ports are by it, the process that made it, how many it could not make, and whether its tangent was positive definite.
     """
 
     def __init__(self, file: str | PathLike[str], controller: TwoRates) -> None:
@@ -39,8 +39,11 @@ class LoopLog:
             ]
         )  # fmt: skip
         model = np.dtype(
-            [("time", "f8"), ("number", "i8"), ("cycle", "f8"), ("process", "i8"), ("delta", "f8", (len(names),))]
-        )
+            [
+                ("time", "f8"), ("number", "i8"), ("cycle", "f8"), ("process", "i8"), ("failures", "i8"),
+                ("positive_definite", "i8"), ("delta", "f8", (len(names),)),
+            ]
+        )  # fmt: skip
         channels = [
             Channel(
                 "control",
@@ -66,7 +69,7 @@ class LoopLog:
         out, now = self._signals, time.monotonic()
         out["time"] = two.woke
         out["took"] = now - two.woke
-        out["model_age"] = two.woke - two.link.box.stamp
+        out["model_age"] = two.woke - two.box.stamp
         out["verdict"], out["events"] = two.verdict, two.events
         out["target"], out["goal"], out["command"] = two.target, two.controller.goal, two.guard.command
         out["efforts"], out["displacements"] = two.controller.efforts, two.controller.displacements
@@ -75,11 +78,11 @@ class LoopLog:
             for count in COUNTS:
                 out[count] = getattr(two.drive.status, count)
         self._control.push(out)
-        box = two.link.box
+        box = two.box
         if box.number != self._made["number"]:
             made = self._made
             made["time"], made["number"], made["cycle"], made["process"] = box.stamp, box.number, box.cycle, box.process
-            made["delta"] = box.delta
+            made["failures"], made["positive_definite"], made["delta"] = box.failures, box.positive_definite, box.delta
             self._model.push(made)
 
     def close(self) -> None:

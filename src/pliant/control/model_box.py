@@ -14,13 +14,13 @@ from pliant.robot import Robot
 def model_record(robot: Robot) -> np.dtype[np.void]:
     """The numbers of a condensed model of this robot, and when they were true.
 
-    stamp [s]: on the clock of all processes (time.monotonic), when the model's state was that of the robot; time [s]: of the
-    state; cycle [s]: what the model took.
+    stamp [s]: on the clock of all processes (time.monotonic), when the model's state was that of the robot; cycle [s]: what the
+    model took; failures: how many could not be made before; positive_definite: whether its tangent was (else the warped one
+    was taken for the exact one).
     """
     rows = len(robot.system.row_names)
     fields = [
-        ("stamp", "f8"), ("time", "f8"), ("cycle", "f8"), ("sequence", "i8"), ("positive_definite", "i8"),
-        ("process", "i8"),
+        ("stamp", "f8"), ("cycle", "f8"), ("failures", "i8"), ("positive_definite", "i8"), ("process", "i8"),
         ("W", "f8", (rows, rows)), ("delta_free", "f8", (rows,)), ("delta", "f8", (rows,)), ("efforts", "f8", (rows,)),
     ]  # fmt: skip
     return np.dtype(fields)  # type: ignore[arg-type]
@@ -35,7 +35,7 @@ class ModelBox:
     def __init__(self, robot: Robot, name: str | None = None) -> None:
         """name: of the box that another process has made; None makes one."""
         self._mailbox = Mailbox(model_record(robot), name)
-        self._out, self._in = self._mailbox.blank(), self._mailbox.blank()
+        self._out, self._in, self._spare = (self._mailbox.blank() for _ in range(3))
         self.W, self.delta_free = self._in["W"], self._in["delta_free"]
         self.delta, self.efforts = self._in["delta"], self._in["efforts"]
         self.numbers = self._in.reshape(1).view(np.float64)
@@ -49,11 +49,11 @@ class ModelBox:
         """By which another process finds the box."""
         return self._mailbox.name
 
-    def put(self, model: Condensed, *, stamp: float, cycle: float = 0.0) -> None:
-        """Publish a model that was true at `stamp` [s] and took `cycle` [s] to make."""
+    def put(self, model: Condensed, *, stamp: float, cycle: float = 0.0, failures: int = 0) -> None:
+        """Publish a model that was true at `stamp` [s] and took `cycle` [s] to make, after so many failures."""
         out = self._out
-        out["stamp"], out["time"], out["cycle"] = stamp, model.time, cycle
-        out["sequence"], out["positive_definite"], out["process"] = model.sequence, model.positive_definite, os.getpid()
+        out["stamp"], out["cycle"], out["failures"] = stamp, cycle, failures
+        out["positive_definite"], out["process"] = model.positive_definite, os.getpid()
         out["W"], out["delta_free"], out["delta"], out["efforts"] = (
             model.W,
             model.delta_free,
@@ -66,9 +66,10 @@ class ModelBox:
         """Take over the newest model; False where it is the one that is here already, or there is none."""
         if self._mailbox.number == self.number:
             return False
-        number = self._mailbox.read(self._in)
-        if number == 0:
+        number = self._mailbox.read(self._spare)
+        if number == 0:  # the spare may be torn now; the model that is here is not
             return False
+        self._in[...] = self._spare
         self.number = number
         return True
 
@@ -81,6 +82,16 @@ class ModelBox:
     def cycle(self) -> float:
         """What the model that is here took [s]."""
         return float(self._in["cycle"])
+
+    @property
+    def failures(self) -> int:
+        """How many models could not be made before the one that is here, in its process."""
+        return int(self._in["failures"])
+
+    @property
+    def positive_definite(self) -> bool:
+        """Whether the tangent of the model that is here was."""
+        return bool(self._in["positive_definite"])
 
     @property
     def process(self) -> int:

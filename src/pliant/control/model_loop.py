@@ -26,7 +26,7 @@ class ModelLoop:
         state: State | None = None,
         *,
         kind: Kind = "effort",
-        tangent: Tangent = "exact",
+        tangent: Tangent = "warped",
         largest_move: float = 0.05,
     ) -> None:
         """state: where the robot is now (default: in balance under its efforts); kind: what the motors hold, and so what

@@ -10,7 +10,8 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass
 from multiprocessing.context import SpawnProcess
 from multiprocessing.synchronize import Event as Signal
@@ -23,6 +24,7 @@ from pliant.control.model_box import ModelBox
 from pliant.control.model_loop import ModelLoop
 from pliant.control.pace import Pace
 from pliant.device.wiring import Kind
+from pliant.errors import PliantWarning
 from pliant.exchange import Mailbox
 from pliant.robot import Robot
 
@@ -33,7 +35,9 @@ class ModelPlan:
 
     build: a function of a module (it is found there by name) that makes the robot; models, commands: names of the boxes; kind,
     tangent: as in `ModelLoop`; rate [Hz]: None for as fast as it goes; cores: that it may use, empty for all; standby: whether
-    a second worker waits, built and warm, to take over; restarts: how often a dead worker is replaced.
+    a second worker waits, built and warm, to take over; restarts: how often a worker that is dead or stuck is replaced;
+    patience [s]: without a sign of life, and at least twenty times what a model takes, after which it counts as stuck; rows: of
+    a command.
     """
 
     build: Callable[[], Robot]
@@ -45,6 +49,8 @@ class ModelPlan:
     cores: tuple[int, ...]
     standby: bool
     restarts: int
+    patience: float
+    rows: int
 
 
 def command_record(rows: int) -> np.dtype[np.void]:
@@ -63,30 +69,52 @@ def keep_model(plan: ModelPlan) -> None:
     """The keeper: a worker runs as long as there are restarts left."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _keep_to(plan.cores)
-    spawn = multiprocessing.get_context("spawn")
-
-    def started() -> tuple[SpawnProcess, Signal]:
-        go = spawn.Event()
-        worker = spawn.Process(target=run_model, args=(plan, go), name="pliant-model")
-        worker.start()
-        return worker, go
-
-    parent, left = os.getppid(), plan.restarts
-    worker, go = started()
-    go.set()
-    spare = started() if plan.standby and left else None
-    while os.getppid() == parent:
-        worker.join(0.02)
-        if worker.exitcode is None:
+    commands = Mailbox(command_record(plan.rows), plan.commands)
+    command = commands.blank()
+    left = plan.restarts
+    worker = _Worker(plan)
+    worker.go.set()
+    spare = _Worker(plan) if plan.standby and left else None
+    while _parent_lives() and not command["quit"]:
+        worker.process.join(0.02)
+        commands.read(command)
+        if worker.process.exitcode is None and not worker.stuck:
             continue
-        if worker.exitcode == 0 or left == 0:
+        if left == 0:
             break
         left -= 1
-        worker, go = spare if spare is not None and spare[0].is_alive() else started()
-        go.set()
-        spare = started() if plan.standby and left else None
-    for process in [worker, *([spare[0]] if spare is not None else [])]:
-        process.kill()
+        worker.process.kill()
+        worker = spare if spare is not None and spare.process.is_alive() else _Worker(plan)
+        worker.go.set()
+        spare = _Worker(plan) if plan.standby and left else None
+    worker.process.join(1.0)  # it has read the same word
+    for each in [worker, *([spare] if spare is not None else [])]:
+        each.process.kill()
+        each.process.join()
+    commands.close()
+
+
+class _Worker:
+    """A worker as its keeper sees it: go lets it begin; it says in `alive` when it last made a model and what that took [s]."""
+
+    def __init__(self, plan: ModelPlan) -> None:
+        spawn = multiprocessing.get_context("spawn")
+        self.go = spawn.Event()
+        self._patience = plan.patience
+        self._alive = spawn.RawArray("d", 2)
+        self.process = spawn.Process(target=run_model, args=(plan, self.go, self._alive), name="pliant-model")
+        self.process.start()
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it made models and then none for too long."""
+        last, took = self._alive
+        return bool(last > 0 and time.monotonic() - last > max(self._patience, 20 * took))
+
+
+def _parent_lives() -> bool:
+    parent = multiprocessing.parent_process()
+    return parent is not None and parent.is_alive()
 
 
 def _keep_to(cores: tuple[int, ...]) -> None:
@@ -95,31 +123,32 @@ def _keep_to(cores: tuple[int, ...]) -> None:
         os.sched_setaffinity(0, cores)
 
 
-def run_model(plan: ModelPlan, go: Signal) -> None:
+def run_model(plan: ModelPlan, go: Signal, alive: MutableSequence[float]) -> None:
     """The worker: builds the robot, gets warm, waits for its turn, and keeps the model up to date until it is told to quit."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _keep_to(plan.cores)
-    parent = os.getppid()
     robot = plan.build()
     loop = ModelLoop(robot, kind=plan.kind, tangent=plan.tangent)
     for _ in range(3):
         loop.cycle(loop.command())
     models = ModelBox(robot, plan.models)
-    commands = Mailbox(command_record(len(loop.command())), plan.commands)
+    commands = Mailbox(command_record(plan.rows), plan.commands)
     command = commands.blank()
     command["command"] = loop.command()
     while not go.wait(0.05):
-        if os.getppid() != parent:
+        if not _parent_lives():
             return
     commands.read(command)
     loop.settle(np.array(command["command"]))
     pace = Pace(plan.rate) if plan.rate is not None else None
-    while os.getppid() == parent and not command["quit"]:
+    while _parent_lives() and not command["quit"]:
         begin = time.monotonic()
         commands.read(command)
         model = loop.cycle(np.array(command["command"]))
+        end = time.monotonic()
         if model is not None:
-            models.put(model, stamp=begin, cycle=time.monotonic() - begin)
+            models.put(model, stamp=begin, cycle=end - begin, failures=loop.failures)
+        alive[:] = [end, end - begin]
         if pace is not None:
             pace.wait()
     models.close()
@@ -132,24 +161,28 @@ class ModelLink:
     def __init__(
         self,
         build: Callable[[], Robot],
-        robot: Robot,
+        box: ModelBox,
         command: NDArray[np.float64],
         *,
         kind: Kind = "effort",
-        tangent: Tangent = "exact",
+        tangent: Tangent = "warped",
         rate: float | None = None,
         cores: tuple[int, ...] = (),
         standby: bool = False,
         restarts: int = 1,
+        patience: float = 5.0,
     ) -> None:
-        """robot: as `build` makes it; command [n]: that it is under now. The others as in `ModelPlan`."""
-        self.box = ModelBox(robot)
+        """box: of the robot that `build` makes, its end is kept here; command [n]: that it is under now. The others as in
+        `ModelPlan`."""
+        self.box = box
         self._commands = Mailbox(command_record(len(command)))
         self._command = self._commands.blank()
         self._command["command"] = command
         self._commands.write(self._command)
-        plan = ModelPlan(build, self.box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts)
-        self.keeper = start_keeper(plan)
+        self._plan = ModelPlan(
+            build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience, len(command)
+        )
+        self.keeper = start_keeper(self._plan)
 
     def wait(self, seconds: float = 120.0) -> bool:
         """Wait for the first model; False where none came in time or the keeper has died."""
@@ -159,6 +192,12 @@ class ModelLink:
                 return False
             time.sleep(0.01)
         return True
+
+    def revive(self) -> None:
+        """Start another keeper where the last one has ended: it was killed, or all its workers were."""
+        if not self.keeper.is_alive():
+            warnings.warn("the model's process has ended; another one is started", PliantWarning, stacklevel=3)
+            self.keeper = start_keeper(self._plan)
 
     def send(self, command: NDArray[np.float64], now: float) -> None:
         """Tell the model what the robot is told [n]."""
@@ -171,7 +210,7 @@ class ModelLink:
         if self.keeper.is_alive():
             self._command["quit"] = 1
             self._commands.write(self._command)
-            self.keeper.join(2.0)
+            self.keeper.join(5.0)
             if self.keeper.is_alive():
                 self.keeper.kill()
                 self.keeper.join()

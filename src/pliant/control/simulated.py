@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pliant.algebra.condensed import Condensed
 from pliant.body.body import Tangent
-from pliant.control.controller import Controller, Verdict
+from pliant.control.commander import Commander
 from pliant.control.correction import Correction
+from pliant.control.measured import Measured
+from pliant.control.model_box import ModelBox
 from pliant.control.model_loop import ModelLoop
-from pliant.control.two_rates import Targets
-from pliant.device import SimulatedPlant
+from pliant.control.targets import Targets, as_targets
+from pliant.control.trajectory import Trajectory
+from pliant.device import Guard, SimulatedPlant
 from pliant.errors import InputError
 from pliant.robot import Robot, Role, State
 
@@ -23,8 +28,8 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class SimulatedRun:
     """What happened, one row per control period: time [s], target and position of the plant's effectors [e], command [n] in
-    the plant's unit, how old the model was [s], the verdict; and per model the infinity norms of the QP's matrix
-    M = W_ea^T W_ea and of its change."""
+    the plant's unit, how old the model was [s], the verdict, the guard's flags; and per model the infinity norms of the QP's
+    matrix M = W_ea^T W_ea and of its change."""
 
     time: Array
     target: Array
@@ -32,6 +37,7 @@ class SimulatedRun:
     command: Array
     model_age: Array
     verdict: NDArray[np.int64]
+    events: NDArray[np.int64]
     model_norm: Array
     model_change: Array
 
@@ -56,71 +62,93 @@ class SimulatedRun:
 def simulate(
     robot: Robot,
     plant: SimulatedPlant,
-    targets: Targets,
+    targets: Targets | Trajectory | ArrayLike,
     *,
     seconds: float,
     rate: float = 600.0,
     model_rate: float = 15.0,
     together: bool = False,
     correction: Correction | None = None,
+    guard: Guard | None = None,
     energy: float = 1e-8,
     tangent: Tangent = "warped",
     state: State | None = None,
 ) -> SimulatedRun:
-    """Control a plant for so long by models of a robot that is not the plant.
+    """Control a plant for so long by models of a robot that is not the plant, with the same buffer, decisions and guard as
+    `TwoRates`.
 
-    A model is begun every 1 / model_rate [s] with the efforts of that moment, and is there to decide by one such interval
+    A model is begun every 1 / model_rate [s] with the command of that moment, and is there to decide by one such interval
     later. Commands are decided at `rate` [Hz]; `together`: at one rate, that is only when a model has come, and held until the
-    next. correction: by what the plant's effectors are measured to miss, off by default. state: of the model at the start.
+    next. correction: by what the plant measures of its effectors, off by default. guard: by default one with the robot's
+    limits. state: of the model at the start.
     """
     if not 0 < model_rate <= rate:
         raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
-    loop, controller = ModelLoop(robot, state, kind=plant.kind, tangent=tangent), Controller(robot, energy=energy)
-    controller.start(loop.model.delta, loop.model.efforts)
-    models = _LateModels(loop, model_rate, controller.rows, robot.named(Role.EFFECTOR))
-    interval = 1 / (model_rate if together else rate)
-    target, command = np.zeros(len(controller.goal)), controller.command(plant.kind).copy()
-    log = _Log(int(np.floor(seconds * rate)) + 1, len(target), len(command))
-    verdict = Verdict.SOLVED
-    for tick in range(len(log.time)):
-        now = tick / rate
-        fresh = models.look(now, command)
-        targets.fill(now, target)
-        position = _effectors(plant, robot.named(Role.EFFECTOR))
-        if fresh or not together:
-            goal = target if correction is None else correction.adjust(target, position, interval)
-            model = models.visible
-            verdict = controller.decide(model.W, model.delta_free, model.efforts, goal, interval)
-            command[:] = controller.command(plant.kind)
-        log.note(tick, now, target, position, command, now - models.made, verdict)
-        plant.advance(command, (tick + 1) / rate)
-    return SimulatedRun(
-        log.time, log.target, log.position, log.command, log.age, log.verdict, *models.norms_and_changes()
-    )
+    if not 0 < seconds < np.inf:
+        raise InputError(f"a run of {seconds} s", remedy="give a positive time")
+    names, box = robot.named(Role.EFFECTOR), ModelBox(robot)
+    with closing(box):
+        loop = ModelLoop(robot, state, kind=plant.kind, tangent=tangent)
+        commander = Commander(robot, box, kind=plant.kind, rate=rate, model_rate=model_rate, guard=guard, energy=energy)
+        commander.start(loop.model.delta, loop.model.efforts)
+        aims = as_targets(targets, commander.effector_rows, rate)
+        models = _LateModels(loop, box, model_rate, commander.controller.rows, names)
+        measured = Measured(plant.wiring, commander.effector_rows)
+        interval, target, command = 1 / (model_rate if together else rate), commander.target, commander.guard.command
+        log = _Log(int(np.floor(seconds * rate)) + 1, len(target), len(command))
+        for tick in range(len(log.time)):
+            now = tick / rate
+            fresh = models.look(now, command)
+            aims.fill(now, target)
+            if fresh or not together:
+                goal = target
+                if correction is not None:
+                    measured.take(plant.measure() if plant.time > measured.arrived else None)
+                    predicted, held = commander.predicted(), commander.events != 0
+                    goal = correction.adjust(target, measured.values, interval, predicted=predicted, held=held)
+                commander.tick(now, goal, interval)
+            log.note(tick, now, commander, _effectors(plant, names))
+            plant.advance(command, (tick + 1) / rate)
+        return SimulatedRun(
+            log.time,
+            log.target,
+            log.position,
+            log.command,
+            log.age,
+            log.verdict,
+            log.events,
+            *models.norms_and_changes(),
+        )
 
 
 class _LateModels:
-    """Models that are begun at a rate and seen one interval later: `visible`, of the time `made` [s]."""
+    """Models that are begun at a rate, and are in the box one interval later."""
 
-    def __init__(self, loop: ModelLoop, rate: float, actuators: NDArray[np.intp], effectors: tuple[str, ...]) -> None:
-        self._loop, self._rate, self._begun = loop, rate, 0
+    def __init__(
+        self, loop: ModelLoop, box: ModelBox, rate: float, actuators: NDArray[np.intp], effectors: tuple[str, ...]
+    ) -> None:
+        self._loop, self._box, self._rate, self._begun = loop, box, rate, 0
         self._block = np.ix_(loop.model.rows(*effectors), actuators)
-        self.visible = self._coming = loop.model
-        self.made = 0.0
+        self._coming = loop.model
+        self._show(loop.model, 0.0)
         self._seen = [self._matrix()]
+
+    def _show(self, model: Condensed, made: float) -> None:
+        self._box.put(model, stamp=made, failures=self._loop.failures)
+        self._box.newest()
 
     def look(self, now: float, command: Array) -> bool:
         """Whether another model has come by `now` [s]; the next one is then begun with this command."""
         due = int(np.floor(now * self._rate + 1e-9)) + 1
         if due <= self._begun:
             return False
-        self.visible, self.made = self._coming, max(0.0, (due - 2) / self._rate)
+        self._show(self._coming, max(0.0, (due - 2) / self._rate))
         self._coming, self._begun = self._loop.cycle(command) or self._coming, due
         self._seen.append(self._matrix())
         return True
 
     def _matrix(self) -> Array:
-        W = self.visible.W[self._block]
+        W = self._box.W[self._block]
         return np.asarray(W.T @ W)
 
     def norms_and_changes(self) -> tuple[Array, Array]:
@@ -141,10 +169,10 @@ class _Log:
     def __init__(self, periods: int, effectors: int, actuators: int) -> None:
         self.time, self.age = np.zeros(periods), np.zeros(periods)
         self.target, self.position = np.zeros((periods, effectors)), np.zeros((periods, effectors))
-        self.command, self.verdict = np.zeros((periods, actuators)), np.zeros(periods, np.int64)
+        self.command = np.zeros((periods, actuators))
+        self.verdict, self.events = np.zeros(periods, np.int64), np.zeros(periods, np.int64)
 
-    def note(
-        self, k: int, now: float, target: Array, position: Array, command: Array, age: float, verdict: Verdict
-    ) -> None:
-        self.time[k], self.age[k], self.verdict[k] = now, age, verdict
-        self.target[k], self.position[k], self.command[k] = target, position, command
+    def note(self, k: int, now: float, commander: Commander, position: Array) -> None:
+        self.time[k], self.age[k] = now, now - commander.box.stamp
+        self.verdict[k], self.events[k] = commander.verdict, commander.events
+        self.target[k], self.position[k], self.command[k] = commander.target, position, commander.guard.command

@@ -9,80 +9,69 @@ then goes to the safe command (largilliere2015, section III; the guard is ours).
 
 from __future__ import annotations
 
+import pickle
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
-from pliant.control._decision_kernels import UNSOLVED
-from pliant.control._tick_kernels import VERDICTS, tick
-from pliant.control.controller import Controller, Verdict
+from pliant.control.commander import Commander
+from pliant.control.controller import Verdict
 from pliant.control.correction import Correction
+from pliant.control.measured import Measured
+from pliant.control.model_box import ModelBox
 from pliant.control.model_process import ModelLink
 from pliant.control.pace import Pace, Rights, Timing, real_time
+from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.device import Drive, Guard
 from pliant.device.guard import event_words
-from pliant.device.wiring import Kind
-from pliant.errors import NotConvergedError
+from pliant.device.wiring import Kind, Wiring
+from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.exchange import usable_cores
 from pliant.motion import Statics
 from pliant.robot import Robot
 
 Array = NDArray[np.float64]
 
-_VERDICTS = tuple(Verdict)
 EARLY = 400e-6
 """Seconds before a deadline that the control loop wakes, where it has a core of its own: time for a rehearsal."""
-
-
-class Targets(Protocol):
-    """Where the effectors should be."""
-
-    def fill(self, seconds: float, out: Array) -> None:
-        """Write the target [e] at this time since the start [s]."""
-
-
-class PathTargets:
-    """A trajectory of one effector as a table, so that the control loop only looks it up; over and over."""
-
-    def __init__(self, path: Trajectory, rate: float) -> None:
-        """rate [Hz]: of the table."""
-        self._rate = rate
-        self._table = np.array(list(path.sampled(rate)))
-
-    def fill(self, seconds: float, out: Array) -> None:
-        """See `Targets`."""
-        out[:] = self._table[int(seconds * self._rate) % len(self._table)]
+TOO_MANY = 0.25
+"""A run that misses more than this share of its periods is told about."""
+LONGEST = 3600.0
+"""Seconds of a run whose periods are kept for its report."""
 
 
 @dataclass(frozen=True)
 class Run:
     """What a run of the control loop was like.
 
-    timing: of every period; models: how many came; verdicts: how often each `Verdict`; events: how often each of the guard's
-    words; rights: what the system gave; interrupted: whether it was ended by an emergency stop.
+    timing: of every period; missed: how many periods had no command; unsent: commands that the drive did not take; models: how
+    many came; processes: how many made them (more than one: it was replaced); verdicts: how often each `Verdict`; events: how
+    often each of the guard's words; rights: what the system gave; interrupted: whether it was ended by an emergency stop.
     """
 
     timing: Timing
+    missed: int
+    unsent: int
     models: int
+    processes: int
     verdicts: dict[str, int]
     events: dict[str, int]
     rights: Rights
     interrupted: bool
 
 
-class TwoRates:
+class TwoRates(Commander):
     """The controller at two rates of one robot; use it in a `with` block.
 
-    Of the last period: woke [s], target [e], verdict, and events (the guard's flags). While it runs: drive, and measured, what
-    that says of the effectors.
+    While it runs: drive, and measured, what that says of the effectors. See `Commander` for what there is of the last period.
     """
 
     def __init__(
@@ -98,32 +87,32 @@ class TwoRates:
         speed: float | None = None,
         standby: bool = False,
         restarts: int = 1,
+        patience: float = 5.0,
     ) -> None:
         """build: a function of a module that makes the robot, called here and in the model's process; rate, model_rate [Hz]: of
         commands, and of models (None: as fast as they go); kind: whether the drive is told efforts or displacements; tangent:
         of the model, by default the one that is always positive definite; guard: by default one with the robot's limits;
-        energy, speed: as in `Controller`; standby, restarts: as in `ModelPlan`."""
-        self.robot, self.build = build(), build
-        self.rate = rate
-        self.controller = Controller(self.robot, energy=energy, speed=speed)
-        self.kind: Kind = kind
-        self.guard = Guard.of_robot(self.robot, kind) if guard is None else guard
+        energy, speed: as in `Controller`; standby, restarts, patience: as in `ModelPlan`."""
+        _require_importable(build)
+        robot, self.build = build(), build
+        box = ModelBox(robot)
+        try:
+            super().__init__(
+                robot, box, kind=kind, rate=rate, model_rate=model_rate, guard=guard, energy=energy, speed=speed
+            )
+            hanging = robot.linearize(Statics(robot).solve().require().state)
+        except BaseException:
+            box.close()
+            raise
+        self.start(hanging.delta, hanging.efforts)
         available = usable_cores()
         self.core = available[0] if len(available) > 1 else None
-        hanging = self.robot.linearize(Statics(self.robot).solve().require().state)
-        self.controller.start(hanging.delta, hanging.efforts)
-        self.guard.command[:] = np.clip(self.controller.command(kind), self.guard.low, self.guard.high)
         self.link = ModelLink(
-            build, self.robot, self.guard.command, kind=kind, tangent=tangent, rate=model_rate, cores=available[1:],
-            standby=standby, restarts=restarts
+            build, box, self.guard.command, kind=kind, tangent=tangent, rate=model_rate, cores=available[1:],
+            standby=standby, restarts=restarts, patience=patience
         )  # fmt: skip
-        self.target = np.full(len(self.controller.goal), np.nan)
-        self.effector_rows = self.controller.effector_rows
         self.drive: Drive | None = None
         self.measured: Measured | None = None
-        self.woke = 0.0
-        self.verdict = Verdict.SOLVED
-        self.events = 0
 
     def __enter__(self) -> TwoRates:
         if not self.link.wait():
@@ -132,144 +121,178 @@ class TwoRates:
                 "the model's process gave no model",
                 remedy="look at its errors above; `build` must be a function of a module",
             )
-        box, controller = self.link.box, self.controller
-        controller.start(box.delta, box.efforts)
+        self.controller.start(self.box.delta, self.box.efforts)
         self.get_ready()  # loads the kernel
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def tick(self, now: float, target: Array, interval: float) -> Array:
-        """One command [n] by the model that `get_ready` found: what may leave for a drive (the same array each time). Then
-        `tell_model`."""
-        self.woke = now
-        ended = self._tick(now, target, interval, False)
-        verdict, self.events = ended % VERDICTS, ended // VERDICTS
-        if verdict == UNSOLVED:
-            self._search(now, interval)
-        else:
-            self.verdict = _VERDICTS[verdict]
-        return self.guard.command
-
-    def _search(self, now: float, interval: float) -> None:
-        """The rest of a period whose QP was not guessed."""
-        box, guard = self.link.box, self.guard
-        self.verdict = self.controller.search(box.W, box.delta_free, box.efforts, interval)
-        wanted = self.controller.command(self.kind)
-        self.events = guard.check(wanted, now, now - box.stamp)
-        if self.events:
-            wanted[:] = guard.command
-
-    def get_ready(self) -> None:
-        """Take the newest model, and do the work of a period without commanding anything: so shortly before a deadline it
-        fetches code and numbers that others have driven out of the processor's caches."""
-        self.link.box.newest()
-        self._tick(self.woke, self.controller.goal, 1 / self.rate, True)
-
-    def _tick(self, now: float, target: Array, interval: float, rehearsal: bool) -> int:
-        box, controller = self.link.box, self.controller
-        ended: int = tick(
-            box.numbers, box.head, len(box.delta), target, now, interval, controller.speed, controller.energy,
-            controller.desk, controller.ids, *controller.sizes, self.guard.block, self.guard.stopped,
-            self.kind == "displacement", rehearsal
-        )  # fmt: skip
-        return ended
-
-    def tell_model(self) -> None:
-        """Let the model's process know what was commanded."""
-        self.link.send(self.guard.command, self.woke)
-
     def run(
         self,
         seconds: float,
-        targets: Targets,
+        targets: Targets | Trajectory | ArrayLike,
         drive: Drive,
         *,
         correction: Correction | None = None,
         watch: Callable[[float, TwoRates], None] | None = None,
         priority: int = 80,
     ) -> Run:
-        """Control for so long, with real-time priority where the system allows it.
+        """Control for so long (infinite: until an emergency stop), with real-time priority where the system allows it.
 
-        correction: of the targets by what the drive measures of the effectors, off by default; it stands still while the guard
-        does something, and where the last measurement is older than a model may be (the guard's `hold`). watch: called after
-        every command with the time since the start [s] (to record, to adjust; it counts as part of the period). Ctrl-C is an
-        emergency stop: the command goes to the safe one at the guard's rates, and the drive is told.
+        targets: a place [e], the path of one effector, over and over, or `Targets`. correction: of the targets by what the
+        drive measures of the effectors, off by default; it stands still while the guard does something, and where the last
+        measurement is older than a model may be (the guard's `hold`). watch: called after every command with the time since
+        the start [s] (to record, to adjust; it counts as part of the period).
+
+        An emergency stop is Ctrl-C, `guard.stop()` from anywhere, or an exception from targets or watch: the command goes to
+        the safe one at the guard's rates, the drive is told, and the run ends; nothing else leaves until `guard.release()`.
+        A run that ends by itself leaves its last command standing, and the next goes on from it.
         """
-        period = 1.0 / self.rate
-        timing = Timing(int(1.2 * seconds * self.rate) + 100, period)
-        self.link.box.newest()
-        verdicts, events, models = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64), self.link.box.number
-        self.drive, self.measured = drive, (measured := Measured(drive, self.effector_rows))
-        with _EmergencyStop(self.guard) as stop, real_time(priority, self.core) as rights:
-            pace, begin = Pace(self.rate, EARLY if self.core is not None else 0.0), time.monotonic()
-            last = begin
-            while True:
-                pace.doze()
-                measured.update()
-                targets.fill(last + period - begin, self.target)
-                self.get_ready()
-                woke = pace.wait()
-                if woke - begin > seconds or (stop.asked and self._is_safe(woke - stop.since)):
-                    break
-                interval = min(woke - last, 10 * period)
-                targets.fill(woke - begin, self.target)
-                target = self.target
-                if correction is not None:
-                    held = self.events != 0 or not measured.age(woke) < self.guard.hold
-                    target = correction.adjust(target, measured.values, interval, held=held)
-                command = self.tick(woke, target, interval)
-                drive.send(command, woke)
-                timing.note(woke, time.monotonic(), woke - self.link.box.stamp)
-                self.tell_model()
-                last = woke
-                verdicts[self.verdict] += 1
-                if self.events:
-                    _count(self.events, events)
-                if watch is not None:
-                    watch(woke - begin, self)
-        if stop.asked:
-            drive.stop()
-        return Run(
-            timing,
-            self.link.box.number - models,
-            {verdict.name: int(verdicts[verdict]) for verdict in Verdict},
-            {word: int(events[k]) for k in range(len(events)) if events[k] for word in event_words(1 << k)},
-            rights,
-            stop.asked,
-        )
+        self._require_fits(seconds, drive, correction)
+        aims = as_targets(targets, self.effector_rows, self.rate)
+        self.link.revive()
+        self.box.newest()
+        self.drive = drive
+        with _InterruptStops(self.guard), real_time(priority, self.core) as rights:
+            turns = _Turns(self, seconds, aims, drive, correction, watch)
+            try:
+                turns.take()
+            except BaseException:
+                self.guard.stop()
+                turns.take_to_safety()
+                raise
+        run = turns.report(rights)
+        if run.missed > TOO_MANY * (run.missed + run.timing.count):
+            warnings.warn(
+                f"{run.missed} of {run.missed + run.timing.count} periods had no command; the slowest one took "
+                f"{run.timing.latencies.max():.3g} s with its {type(drive).__name__}: choose a lower rate, or a drive that "
+                "does not wait (a plant in this process must be faster than the clock: see PlantProcess)",
+                PliantWarning,
+                stacklevel=2,
+            )
+        return run
 
-    def _is_safe(self, since: float) -> bool:
-        """Whether the safe command is out, or has had ten seconds to get there."""
-        return since > 10.0 or bool(np.abs(self.guard.command - self.guard.safe).max() < 1e-12)
+    def tell_model(self) -> None:
+        """Let the model's process know what was commanded."""
+        self.link.send(self.guard.command, self.woke)
+
+    def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
+        """Raise an InputError for what cannot be run."""
+        if not seconds > 0:
+            raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
+        wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
+        if (wiring.kind, wiring.commands) != (self.kind, wanted.commands):
+            raise InputError(
+                f"the drive takes {wiring.kind}s of {', '.join(wiring.commands)}; this controller commands {self.kind}s of "
+                f"{', '.join(wanted.commands)}",
+                remedy="make the drive of Wiring.of_robot(robot, kind) or of a plant of the same kind and ports",
+            )
+        if correction is not None and len(correction.value) != len(self.effector_rows):
+            raise InputError(
+                f"the correction has {len(correction.value)} rows",
+                remedy=f"give Correction({len(self.effector_rows)}, ...): {', '.join(self.effector_rows)}",
+            )
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the safe command is out."""
+        return bool(np.abs(self.guard.command - self.guard.safe).max() < 1e-12)
 
     def close(self) -> None:
         """End the model's process. May be called twice."""
         self.link.close()
 
 
-class Measured:
-    """The effectors as a drive measured them last: values [e], NaN before it ever did and in rows that it does not measure."""
+class _Turns:
+    """The periods of one run."""
 
-    def __init__(self, drive: Drive, rows: tuple[str, ...]) -> None:
-        names = drive.wiring.measurements
-        self._drive = drive
-        self._places = [(k, names.index(row)) for k, row in enumerate(rows) if row in names]
-        self._arrived = -np.inf
-        self.values = np.full(len(rows), np.nan)
+    def __init__(
+        self,
+        two: TwoRates,
+        seconds: float,
+        targets: Targets,
+        drive: Drive,
+        correction: Correction | None,
+        watch: Callable[[float, TwoRates], None] | None,
+    ) -> None:
+        self._two, self._seconds, self._targets, self._drive = two, seconds, targets, drive
+        self._correction, self._watch = correction, watch
+        self._measured = two.measured = Measured(drive.wiring, two.effector_rows)
+        self._period = 1.0 / two.rate
+        self.timing = Timing(int(min(1.2 * seconds, LONGEST) * two.rate) + 100, self._period)
+        self._verdicts, self._events = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64)
+        self._first, self._process, self._processes, self._unsent = two.box.number, two.box.process, 1, 0
+        self._pace = Pace(two.rate, EARLY if two.core is not None else 0.0)
+        self._begin = self._last = time.monotonic()
+        self._stopped_at = np.inf
 
-    def update(self) -> None:
-        """Take over what has come since."""
-        measurement = self._drive.read()
-        if measurement is not None:
-            self._arrived = measurement.arrived
-            for k, place in self._places:
-                self.values[k] = measurement.values[place]
+    def take(self) -> None:
+        """All of them: until the time is over, or the safe command is out after an emergency stop (or ten seconds later)."""
+        two, pace, begin = self._two, self._pace, self._begin
+        while True:
+            pace.doze()
+            self._measured.take(self._drive.read())
+            self._targets.fill(self._last + self._period - begin, two.target)
+            two.get_ready()
+            woke = pace.wait()
+            if woke - begin > self._seconds or self._is_over(woke):
+                return
+            self._targets.fill(woke - begin, two.target)
+            self._command(woke)
+            if self._watch is not None:
+                self._watch(woke - begin, two)
 
-    def age(self, now: float) -> float:
-        """Seconds since the last measurement came, infinite before the first."""
-        return now - self._arrived
+    def take_to_safety(self) -> None:
+        """The same without anybody who might raise, until the safe command is out."""
+        self._correction = None
+        while not self._is_over(woke := self._pace.wait()):
+            self._command(woke)
+
+    def _is_over(self, now: float) -> bool:
+        if not self._two.guard.stopped:
+            return False
+        self._stopped_at = min(self._stopped_at, now)
+        if not (self._two.is_safe or now - self._stopped_at > 10.0):
+            return False
+        self._drive.stop()
+        return True
+
+    def _command(self, woke: float) -> None:
+        two, box = self._two, self._two.box
+        interval = min(woke - self._last, 10 * self._period)
+        target = two.target
+        if self._correction is not None:
+            held = two.events != 0 or not self._measured.age(woke) < two.guard.hold
+            target = self._correction.adjust(
+                target, self._measured.values, interval, predicted=two.predicted(), held=held
+            )
+        command = two.tick(woke, target, interval)
+        self._unsent += not self._drive.send(command, woke)
+        self.timing.note(woke, time.monotonic(), woke - box.stamp)
+        two.tell_model()
+        self._last = woke
+        self._verdicts[two.verdict] += 1
+        if two.events:
+            _count(two.events, self._events)
+        if box.process != self._process:
+            self._process = box.process
+            self._processes += 1
+
+    def report(self, rights: Rights) -> Run:
+        """What there is to say afterwards."""
+        events = self._events
+        return Run(
+            self.timing,
+            self._pace.missed,
+            self._unsent,
+            self._two.box.number - self._first,
+            self._processes,
+            {verdict.name: int(self._verdicts[verdict]) for verdict in Verdict},
+            {word: int(events[k]) for k in range(len(events)) if events[k] for word in event_words(1 << k)},
+            rights,
+            self._two.guard.stopped,
+        )
 
 
 def _count(flags: int, counts: NDArray[np.int64]) -> None:
@@ -279,24 +302,32 @@ def _count(flags: int, counts: NDArray[np.int64]) -> None:
             counts[k] += 1
 
 
-class _EmergencyStop:
+class _InterruptStops:
     """While in force, Ctrl-C stops the guard instead of raising."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
-        self.asked, self.since = False, 0.0
 
-    def __enter__(self) -> _EmergencyStop:
+    def __enter__(self) -> None:
         try:
             self._before = signal.signal(signal.SIGINT, self._stop)
         except ValueError:  # not the main thread: Ctrl-C goes elsewhere
             self._before = None
-        return self
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._guard.stop()
-        self.asked, self.since = True, time.monotonic()
 
     def __exit__(self, *_: object) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+
+
+def _require_importable(build: Callable[[], Robot]) -> None:
+    """Raise an InputError where another process could not find `build`."""
+    remedy = "give a function of a module, by its name, that makes the robot"
+    if not callable(build):
+        raise InputError(f"build is a {type(build).__name__}", remedy=remedy)
+    try:
+        pickle.dumps(build)
+    except Exception as error:
+        raise InputError(f"another process cannot find build ({error})", remedy=remedy) from error

@@ -22,8 +22,8 @@ from pliant.control import Inverse
 from pliant.control.controller import Controller
 from pliant.control.model_loop import ModelLoop
 from pliant.control.simulated import SimulatedRun, simulate
+from pliant.control.targets import PathTargets
 from pliant.control.trajectory import Line, Square
-from pliant.control.two_rates import PathTargets
 from pliant.device import SimulatedPlant
 from pliant.gallery import diamond
 from pliant.material import NeoHookean

@@ -1,0 +1,104 @@
+"""One period of the control loop, whoever keeps the time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.control._decision_kernels import UNSOLVED
+from pliant.control._tick_kernels import VERDICTS, tick
+from pliant.control.controller import Controller, Verdict
+from pliant.control.model_box import ModelBox
+from pliant.device import Guard
+from pliant.device.wiring import Kind
+from pliant.errors import InputError
+from pliant.robot import Robot
+
+Array = NDArray[np.float64]
+
+_VERDICTS = tuple(Verdict)
+MODELS_HELD = 6.0
+"""A guard holds the command of a model for at least so many intervals of models: one that comes at 15 Hz is 0.13 s old when the
+next is there."""
+
+
+class Commander:
+    """The newest model and a target give a command that may leave for a drive: a QP, then the guard, in one compiled kernel.
+
+    Of the last period: woke [s], target [e], verdict, and events (the guard's flags). It makes no arrays and raises nothing.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        box: ModelBox,
+        *,
+        kind: Kind,
+        rate: float,
+        model_rate: float | None = None,
+        guard: Guard | None = None,
+        energy: float = 1e-8,
+        speed: float | None = None,
+    ) -> None:
+        """box: where models come; kind: what is commanded; rate, model_rate [Hz]: of commands, and of models where that is set;
+        guard: by default one with the robot's limits; energy, speed: as in `Controller`."""
+        self.robot, self.box, self.kind, self.rate = robot, box, kind, rate
+        self.controller = Controller(robot, energy=energy, speed=speed)
+        hold = 0.2 if model_rate is None else max(0.2, MODELS_HELD / model_rate)
+        self.guard = Guard.of_robot(robot, kind, hold=hold) if guard is None else guard
+        rows = len(self.controller.rows)
+        if len(self.guard.low) != rows:
+            raise InputError(
+                f"the guard has {len(self.guard.low)} rows and the robot {rows} actuator rows",
+                remedy="make it from the robot: Guard.of_robot(robot, kind)",
+            )
+        self.target = np.full(len(self.controller.goal), np.nan)
+        self.effector_rows = self.controller.effector_rows
+        self.woke = 0.0
+        self.verdict = Verdict.SOLVED
+        self.events = 0
+
+    def start(self, delta: Array, efforts: Array) -> None:
+        """Begin from a robot whose ports are at delta [m] under efforts [m]."""
+        self.controller.start(delta, efforts)
+        self.guard.command[:] = np.clip(self.controller.command(self.kind), self.guard.low, self.guard.high)
+
+    def tick(self, now: float, target: Array, interval: float) -> Array:
+        """One command [n] by the model that is in the box: what may leave for a drive (the same array each time). interval [s]:
+        since the last."""
+        self.woke = now
+        ended = self._tick(now, target, interval, False)
+        verdict, self.events = ended % VERDICTS, ended // VERDICTS
+        if verdict == UNSOLVED:
+            self._search(now, interval)
+        else:
+            self.verdict = _VERDICTS[verdict]
+        return self.guard.command
+
+    def _search(self, now: float, interval: float) -> None:
+        """The rest of a period whose QP was not guessed."""
+        box, guard = self.box, self.guard
+        self.verdict = self.controller.search(box.W, box.delta_free, box.efforts, interval)
+        wanted = self.controller.command(self.kind)
+        self.events = guard.check(wanted, now, now - box.stamp)
+        if self.events:
+            wanted[:] = guard.command
+
+    def get_ready(self) -> None:
+        """Take the newest model, and do the work of a period without commanding anything: so shortly before a deadline it
+        fetches code and numbers that others have driven out of the processor's caches."""
+        self.box.newest()
+        self._tick(self.woke, self.controller.goal, 1 / self.rate, True)
+
+    def _tick(self, now: float, target: Array, interval: float, rehearsal: bool) -> int:
+        box, controller = self.box, self.controller
+        ended: int = tick(
+            box.numbers, box.head, len(box.delta), target, now, interval, controller.speed, controller.energy,
+            controller.desk, controller.ids, *controller.sizes, self.guard.block, self.guard.stopped,
+            self.kind == "displacement", rehearsal
+        )  # fmt: skip
+        return ended
+
+    def predicted(self) -> Array:
+        """Where the model says that the last decision brings the effectors, [e] (the same array each time)."""
+        return self.controller.predicted(self.box.W)
