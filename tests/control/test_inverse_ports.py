@@ -149,6 +149,8 @@ def test_a_modulus_is_found_from_the_tip():
         state = Statics(robot).solve().require().state
         step = Inverse(robot).solve_pose(state, tip=target).require()
         assert float(step.efforts["jam"][0]) == pytest.approx(change, rel=1e-5)
+        assert robot.effort(robot.rest(), "jam") == 0.0  # looking for a pose changes nothing
+    robot.set_effort("jam", -120e3)
     inverse, state = Inverse(robot, largest_move=1.0), Statics(robot).solve().require().state
     modulus = 200e3 + float(robot.effort(state, "jam")[0])
     for _ in range(6):

@@ -66,7 +66,7 @@ def test_trajectories_come_from_files(tmp_path):
         ("time,x,y,z\n0,0,0,0\n1,0,0\n", "line 3 is '1,0,0'"),
         ("time,x,y,z\n0,0,0,0\n1,0,0,up\n", "line 3 is '1,0,0,up'"),
         ("0,0,0,nan\n1,0,0,0\n", "not finite"),
-        ("1,0,0,0\n1,0,0,0\n", "2 times and positions"),
+        ("1,0,0,0\n1,0,0,0\n", "time 2 is 1 s and the one before 1 s"),
     ):
         (tmp_path / "bad.csv").write_text(text)
         with pytest.raises(FileError, match=message) as caught:
@@ -85,7 +85,7 @@ def test_trajectories_come_from_files(tmp_path):
         (lambda: Circle((0, 0, 0), -1, 0.1), "radius -1"),
         (lambda: Circle((0, 0, 0), 1, 0.1, normal=(0, 0, 0)), "normal is"),
         (lambda: Waypoints([(0, 0)], 0.1), "waypoints have shape"),
-        (lambda: Recorded([0, 0], np.zeros((2, 3))), "rising times"),
+        (lambda: Recorded([0, 0], np.zeros((2, 3))), "time 2 is 0 s"),
         (lambda: list(Circle((0, 0, 0), 1, 0.1).sampled(rate=0)), "rate is 0"),
     ],
 )

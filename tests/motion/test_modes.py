@@ -55,3 +55,14 @@ def test_a_mode_can_be_filmed(tmp_path):
         assert film.n_frames >= 6  # frames that look alike are kept once
     with pytest.raises(InputError, match="there is no mode 2; there are modes 0 to 1"):
         film_mode(robot, natural_modes(robot, 2), 2, tmp_path / "none.gif")
+
+
+def test_without_a_state_the_robot_is_at_rest_and_unloaded():
+    """An effort that is set does not count before the robot is in balance with it."""
+    robot = Robot(arm(), gravity=(0, 0, -9.81))
+    robot.impose("cable", Cable([(0.02, 0.01, 0.018), (0.09, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018)), effort=0.0)
+    free = natural_modes(robot, 2).frequencies
+    robot.set_effort("cable", 1.0)
+    assert natural_modes(robot, 2).frequencies == pytest.approx(free, rel=1e-12)
+    bent = Statics(robot).solve().require().state
+    assert np.abs(natural_modes(robot, 2, bent).frequencies / free - 1).max() > 1e-3

@@ -273,9 +273,26 @@ class Inverse:
         """Efforts whose *nonlinear* equilibrium is at the targets, or closest to them within the limits (offline).
 
         Decisions and equilibria alternate; an update that does not lower the error is halved. Ends when the efforts change
-        by less than `tolerance` of their size, or where no shorter update helps.
+        by less than `tolerance` of their size, or where no shorter update helps. The robot's own efforts stay as they are:
+        what was found is in the answer's `efforts` and `state`.
         """
         aims = self._aims(targets)
+        before = {name: self.robot.efforts[self.robot.system.slices[name]].copy() for name in self.actuators}
+        try:
+            return self._converged(aims, state, statics, tolerance, max_iterations)
+        finally:
+            for name, efforts in before.items():
+                self.robot.set_effort(name, efforts)
+
+    def _converged(
+        self,
+        aims: Mapping[str, Array],
+        state: State | None,
+        statics: Statics | None,
+        tolerance: float,
+        max_iterations: int,
+    ) -> InverseStep:
+        """See `solve_pose`; leaves the actuators' efforts on the robot."""
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
         current = self._equilibrium(statics, self.robot.rest() if state is None else state)
         step = self._held(current, InverseStatus.NOT_CONVERGED, None)

@@ -120,10 +120,17 @@ class Recorded(Trajectory):
                 f"{len(self._times)} times, or numbers that are not finite",
                 remedy="give two or more times and finite coordinates",
             )
-        if self._positions.shape != (len(self._times), 3) or not (np.diff(self._times) > 0).all():
+        if self._positions.shape != (len(self._times), 3):
             raise InputError(
                 f"{len(self._times)} times and positions of shape {self._positions.shape}",
-                remedy="give rising times and three coordinates for each",
+                remedy="give three coordinates for each",
+            )
+        falls = np.flatnonzero(~(np.diff(self._times) > 0))
+        if len(falls):
+            k = int(falls[0])
+            raise InputError(
+                f"time {k + 2} is {self._times[k + 1]:g} s and the one before {self._times[k]:g} s",
+                remedy="give times that rise",
             )
         self._times = self._times - self._times[0]
         self.duration = float(self._times[-1])

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 EARLY = 400e-6
 """Seconds before a deadline that the control loop wakes, where it has a core of its own: time for a rehearsal."""
-TOO_MANY = 0.25
+TOO_MANY = 0.5
 """A run that misses more than this share of its periods is told about."""
 LONGEST = 3600.0
 """Seconds of a run whose periods are kept for its report."""
@@ -165,9 +165,10 @@ class TwoRates(Commander):
         run = turns.report(rights)
         if run.missed > TOO_MANY * (run.missed + run.timing.count):
             warnings.warn(
-                f"{run.missed} of {run.missed + run.timing.count} periods had no command; the slowest one took "
-                f"{run.timing.latencies.max():.3g} s with its {type(drive).__name__}: choose a lower rate, or a drive that "
-                "does not wait (a plant in this process must be faster than the clock: see PlantProcess)",
+                f"{run.missed} of {run.missed + run.timing.count} periods had no command; a command took up to "
+                f"{run.timing.latencies.max():.3g} s with its {type(drive).__name__}, "
+                f"a period {run.timing.periods.max():.3g} s: choose a lower rate, or a drive and a watch that do not wait "
+                "(a plant in this process must be faster than the clock; PlantProcess has one elsewhere)",
                 PliantWarning,
                 stacklevel=2,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ class Modes:
 
 
 def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, tangent: Tangent = "exact") -> Modes:
-    """The lowest undamped modes K_t phi = (2 pi f)^2 M phi about a state (default: rest), by shift and invert.
+    """The lowest undamped modes K_t phi = (2 pi f)^2 M phi about a state (default: at rest, without its loads), by shift and
+    invert.
 
     About a loaded equilibrium the exact tangent includes the stiffening or softening by the load. The mass matrix is the
     bodies' own; with rigid parts it is pulled back to their coordinates like the stiffness. Ports whose displacement is given
@@ -33,7 +34,7 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    state = robot.rest() if state is None else state
+    state = _unloaded(robot) if state is None else state
     system = robot.system
     system.require_fits(state)
     require_tangent(tangent)
@@ -56,6 +57,15 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     squares, vectors = eigsh(K, k=count, M=M, sigma=0.0, OPinv=inverse, v0=start)
     shapes = np.array([assembly.motion_of_nodes(np.ascontiguousarray(column).reshape(-1, 3)) for column in vectors.T])
     return Modes(np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), shapes)
+
+
+def _unloaded(robot: Robot) -> State:
+    """The robot at rest; efforts that would bend it from there are none. Driven ports hold what they hold."""
+    state = robot.rest()
+    efforts = state.efforts.copy()
+    for name in (*robot.named(Role.IMPOSED), *robot.named(Role.ACTUATOR)):
+        efforts[robot.system.slices[name]] = 0.0
+    return replace(state, efforts=efforts)
 
 
 def _inverse_that_holds(robot: Robot, state: State) -> Callable[[Array], Array]:
