@@ -113,6 +113,52 @@ def test_a_leg_turned_by_a_motor_drives_a_frame_over_the_ground():
     assert way[1] < 0.2 * way[0]
 
 
+def heavy_wheel():
+    """A hub of 567 nodes and a base of 27, two parts of one lattice."""
+
+    def inside(p):
+        return ((p < 0.02).all(axis=1)) | (p[:, 0] > 0.03)
+
+    with pytest.warns(UserWarning, match="falls into 2 parts"):
+        lattice = Lattice.voxels(inside, 0.01, bounds=((0, 0, 0), (0.09, 0.08, 0.08)))
+    return SpringBody(lattice, E=1e5), lattice.where(x_above=0.0299), lattice.where(x_below=0.0201)
+
+
+def test_the_default_step_holds_a_light_base_under_a_large_hub():
+    """A hub of many nodes shakes a base of few: the limit knows, and without the base it is far longer."""
+    body, hub, base = heavy_wheel()
+    motor = Motor(hub, (1, 0, 0), (0.025, 0.01, 0.01), base, speed=1.0)
+    explicit = Explicit(body, motors=[motor])
+    assert len(hub) > 20 * len(base)
+    assert explicit.limit < 0.5 * Explicit(body, motors=[Motor(hub, (1, 0, 0), (0.025, 0.01, 0.01), speed=1.0)]).limit
+    run = explicit.run(0.2)
+    assert run.ok
+    assert np.abs(run.v).max() < 10.0
+
+
+def test_the_limit_of_a_motor_is_that_of_its_forces():
+    """The stiffness by finite differences of the motor's and the springs' forces has the highest frequency that is told."""
+    body, base, hub = wheel_and_frame()
+    motor = Motor(hub, (0, 0, 1), body.rest[base].mean(axis=0), base, start=0.0)
+    explicit = Explicit(body, motors=[motor], integrator="semi-implicit")
+    n, h = len(body.rest), 1e-7
+
+    def acceleration(x):
+        explicit.reset()
+        explicit.x = x
+        return explicit.run(explicit.step).v / explicit.step
+
+    A = np.zeros((3 * n, 3 * n))
+    for i in range(3 * n):
+        d = np.zeros(3 * n)
+        d[i] = h
+        d = d.reshape(n, 3)
+        A[:, i] = ((acceleration(body.rest + d) - acceleration(body.rest - d)) / (2 * h)).ravel()
+    root = np.sqrt(np.repeat(body.masses, 3))
+    highest = np.sqrt(np.linalg.eigvalsh(-(root[:, None] * A / root))[-1])
+    assert 2.0 / explicit.limit == pytest.approx(highest, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

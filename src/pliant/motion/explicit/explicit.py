@@ -18,7 +18,7 @@ from pliant.motion.explicit.course import Course
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.energy import energies
 from pliant.motion.explicit.engine import SPRINGS_PER_THREAD, Engine
-from pliant.motion.explicit.motors import hub_stiffness
+from pliant.motion.explicit.motors import Coupling, hub_and_base, hub_stiffness
 from pliant.motion.explicit.obstacles import Obstacle
 from pliant.motion.explicit.result import ExplicitRun
 from pliant.motion.explicit.setup import Surroundings, node_ids
@@ -92,7 +92,9 @@ class Explicit:
         if precision not in ("double", "single"):
             raise InputError(f"precision is {precision!r}", remedy="choose 'double' or 'single'")
         self.integrator, self.dtype = integrator, np.dtype(np.float64 if precision == "double" else np.float32)
-        self.limit = REACH[integrator] / highest_frequency(self.springs, self._stiffness_outside(), self._steepness())
+        bases = [Coupling.of(self.springs, m, motor) for m, motor in enumerate(motors) if motor.base is not None]
+        highest = highest_frequency(self.springs, self._stiffness_outside(), self._steepness(), bases)
+        self.limit = REACH[integrator] / highest
         self.step = self._checked_step(step)
         self.damping = damping
         self.threads = self._checked_threads(threads)
@@ -126,8 +128,8 @@ class Explicit:
         for obstacle in self.around.obstacles:
             z = obstacle.damping
             extra += (obstacle.stiffness or own) * (z + np.sqrt(1.0 + z * z)) ** 2
-        for motor in self.around.motors:
-            hub = node_ids(motor.hub, len(extra), "a hub")
+        for m, motor in enumerate(self.around.motors):
+            hub, _ = hub_and_base(self.springs, m, motor)
             extra[hub] += hub_stiffness(self.springs, motor, hub)
         return extra
 
