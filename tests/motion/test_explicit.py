@@ -182,14 +182,15 @@ def test_forward_euler_gains_energy():
     assert energies.drift() > 0.3
 
 
+@pytest.mark.parametrize("integrator", ["verlet", "semi-implicit", "rk4"])
 @pytest.mark.parametrize("mu", [0.0, 0.2, 0.5])
-def test_coulomb_on_an_incline_slips(mu):
+def test_coulomb_on_an_incline_slips(mu, integrator):
     """A block on a slope of 35 degrees slides with g (sin - mu cos)."""
     angle = np.radians(35.0)
     g = 9.81 * np.array([np.sin(angle), 0, -np.cos(angle)])
     lattice = Lattice.block((3, 3, 2), size=0.01)
     body = SpringBody(lattice, E=3e5)
-    explicit = Explicit(body, gravity=g, ground=Plane(friction=mu, damping=0.2))
+    explicit = Explicit(body, gravity=g, ground=Plane(friction=mu, damping=0.2), integrator=integrator)
     explicit.run(0.05)
     start, before = explicit.time, (body.masses @ explicit.v)[0] / body.masses.sum()
     run = explicit.run(0.15)
@@ -198,12 +199,13 @@ def test_coulomb_on_an_incline_slips(mu):
     assert (after - before) / (run.time - start) == pytest.approx(wanted, rel=0.02)
 
 
-def test_coulomb_on_an_incline_sticks():
+@pytest.mark.parametrize("integrator", ["verlet", "semi-implicit", "rk4"])
+def test_coulomb_on_an_incline_sticks(integrator):
     """With mu above tan(angle) a block that was laid down gently rests and does not creep at all, without damping."""
     angle = np.radians(35.0)
     g = 9.81 * np.array([np.sin(angle), 0, -np.cos(angle)])
     body = SpringBody(Lattice.block((3, 3, 2), size=0.01), E=3e5)
-    explicit = Explicit(body, gravity=g, ground=Plane(friction=0.9), damping=400.0)
+    explicit = Explicit(body, gravity=g, ground=Plane(friction=0.9), damping=400.0, integrator=integrator)
     explicit.run(0.5)
     explicit.damping = 0.0
     bottom = np.flatnonzero(explicit.x[:, 2] < 0)
