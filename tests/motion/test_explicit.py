@@ -380,6 +380,22 @@ def test_a_run_can_be_stopped():
     assert len(run.times) == 7
 
 
+def test_asking_does_not_change_the_course():
+    """A run that is asked at times has the bits of one that is not; a state that the question sets is gone on from."""
+    body = beam()
+    plain = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.04)
+    asked = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.04, stop=lambda one: False, stop_every=0.01)
+    np.testing.assert_array_equal(asked.x, plain.x)
+    np.testing.assert_array_equal(asked.v, plain.v)
+
+    def back(one):
+        one.x, one.v = body.rest, np.zeros_like(body.rest)
+
+    again = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.04, stop=back, stop_every=0.02)
+    short = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.02)
+    np.testing.assert_allclose(again.x, short.x, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

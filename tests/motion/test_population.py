@@ -93,6 +93,31 @@ def test_robots_stop_early():
     np.testing.assert_array_equal(run.x[~even], population.run(0.1).x[~even])
 
 
+def test_what_a_stopped_robot_has_is_what_it_has_alone():
+    """Positions, velocities (also those that the question is shown) and the last sample, of one time."""
+    population, shown = crowd(3), {}
+
+    def stop(robots, time, x, v):
+        shown.update({int(r): speed.copy() for r, speed in zip(robots, v, strict=True)})
+        return robots >= 0
+
+    run = population.run(0.04, stop=stop, stop_every=0.02, record=[3], every=1)
+    for robot in range(3):
+        seen = []
+
+        def ask(one, seen=seen):
+            seen.append(one.v)
+            return True
+
+        alone = population.single(robot).run(0.04, stop=ask, stop_every=0.02, record=[3])
+        np.testing.assert_allclose(run.end_times[robot], alone.time)
+        np.testing.assert_allclose(run.x[robot], alone.x, atol=1e-13)
+        np.testing.assert_allclose(run.v[robot], alone.v, atol=1e-10)
+        np.testing.assert_allclose(shown[robot], alone.v, atol=1e-10)
+        np.testing.assert_array_equal(seen[0], alone.v)
+        np.testing.assert_allclose(run.positions[robot, : len(alone.times)], alone.positions, atol=1e-13)
+
+
 def test_the_bound_of_cells_holds_for_every_mixture():
     """The step of the stiffest cell is never above that of a robot's own lattice."""
     population = crowd(6, holes=False)

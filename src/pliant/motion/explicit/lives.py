@@ -82,14 +82,15 @@ class Lives:
             while engine.number < steps and not (self.failed | self.stopped).all():
                 count = min(pause, steps - engine.number)
                 engine.run(count, self.population.damping, record, 0, crew)
-                if engine.number == steps:
-                    engine.synchronize(self.population.damping, crew)
+                between = engine.snapshot()
+                engine.synchronize(self.population.damping, crew)
                 self._look(stop if engine.number < steps else None)
+                engine.restore(between)
         samples = np.moveaxis(record.x.reshape(len(record.x), lanes, len(nodes), 3), 1, 0)[: len(self.robots)]
         self.positions = samples.astype(float)
         last = every * np.arange(len(record.x))
-        if engine.number == steps and steps % every == 0:
-            self.positions[:, -1] = self.x[:, nodes]
+        whole = np.flatnonzero(self.end_steps % every == 0)
+        self.positions[whole, self.end_steps[whole] // every] = self.x[whole][:, nodes]
         self.positions[last > self.end_steps[:, None]] = np.nan
         return self
 
