@@ -118,6 +118,20 @@ def test_what_a_stopped_robot_has_is_what_it_has_alone():
         np.testing.assert_allclose(run.positions[robot, : len(alone.times)], alone.positions, atol=1e-13)
 
 
+def test_the_middle_of_a_robot_is_that_of_its_own_nodes():
+    """A robot of a few cells that falls freely falls by g t^2 / 2, whatever part of the lattice it lacks."""
+    lattice = Lattice.block((4, 1, 1), size=0.01)
+    ids = np.array([[0, 1, -1, -1], [0, 0, 0, 0], [-1, -1, 1, -1]])
+    population = Population(lattice, PALETTE, ids, gravity=(0, 0, -9.81), precision="double")
+    run = population.run(0.05)
+    assert run.present.sum(axis=1).tolist() == [12, 20, 8]
+    np.testing.assert_allclose(run.masses.sum(axis=1), [1e-6 * (1070 + 1500), 4e-6 * 1070, 1e-6 * 1500])
+    fallen = 0.5 * 9.81 * run.end_times[0] ** 2
+    np.testing.assert_allclose(run.middle[:, 2], 0.005 - fallen, atol=1e-12)
+    np.testing.assert_allclose(run.middle[1:, 0], (0.02, 0.025), atol=1e-12)
+    np.testing.assert_array_equal(run.x[~run.present], np.broadcast_to(lattice.points, run.x.shape)[~run.present])
+
+
 def test_the_bound_of_cells_holds_for_every_mixture():
     """The step of the stiffest cell is never above that of a robot's own lattice."""
     population = crowd(6, holes=False)

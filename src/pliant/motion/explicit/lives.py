@@ -37,7 +37,10 @@ class Material:
 
 @dataclass(frozen=True, eq=False)
 class PopulationRun:
-    """What became of each robot. Robots that failed or were stopped keep their last good state."""
+    """What became of each robot. Robots that failed or were stopped keep their last good state.
+
+    Nodes that only empty cells touch stay where the lattice has them: `present` tells them from the others.
+    """
 
     failed: NDArray[np.bool_]
     """Positions were no numbers any more, [r]."""
@@ -49,6 +52,8 @@ class PopulationRun:
     """Positions at the end, [r, n, 3] [m]."""
     v: Array
     """Velocities at the end, [r, n, 3] [m/s]."""
+    masses: Array
+    """Of the nodes [kg], [r, n]; zero where a robot has no cell."""
     times: Array
     """Of the samples [s], [s]."""
     positions: Array
@@ -57,6 +62,16 @@ class PopulationRun:
     """[r]; minus infinity for robots that failed, not a number without a fitness function."""
     seconds: float
     springs_per_second: float
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Nodes that a robot has, [r, n]."""
+        return self.masses > 0.0
+
+    @property
+    def middle(self) -> Array:
+        """Center of mass of each robot at the end, [r, 3] [m]."""
+        return np.asarray(np.einsum("rn,rna->ra", self.masses, self.x) / self.masses.sum(axis=1)[:, None])
 
 
 class Lives:

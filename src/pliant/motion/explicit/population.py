@@ -186,14 +186,20 @@ class Population:
         alone.v = self._first_velocities(np.array([robot]))[0]
         return alone
 
+    def masses(self, robots: ArrayLike | None = None) -> Array:
+        """Of the nodes of some robots (default: all) [kg], [r, n]; zero where a robot has no cell."""
+        ids = self.materials if robots is None else self.materials[np.asarray(robots)]
+        densities = np.zeros(ids.shape)
+        for number, material in self.palette.items():
+            densities[ids == number] = material.density
+        return np.asarray((self.lattice.volume_shares @ densities.T).T)
+
     def _arrays(self, robots: Ids) -> tuple[Array, list[Array], Array, NDArray[np.bool_]]:
         """Constants [m, b], their parts per material, masses [n, b] and which nodes do not move [n, b]."""
         ids = self.materials[robots].T
-        parts, masses = [], np.zeros((len(self.lattice.points), len(robots)))
+        parts, masses = [], self.masses(robots).T.copy()
         for number, material in self.palette.items():
-            there = (ids == number).astype(float)
-            parts.append(np.asarray(self.lattice.stiffness_shares @ (material.E * there)))
-            masses += self.lattice.volume_shares @ (material.density * there)
+            parts.append(np.asarray(self.lattice.stiffness_shares @ (material.E * (ids == number))))
         held = masses == 0.0
         masses[held] = 1.0
         held[self.fixed] = True
@@ -264,6 +270,7 @@ class Population:
             np.concatenate([life.end_steps for life in lives]) * self.step,
             np.concatenate([life.x for life in lives]),
             np.concatenate([life.v for life in lives]),
+            self.masses(),
             np.asarray(every * self.step * np.arange(steps // every + 1), float),
             np.concatenate([life.positions for life in lives]),
             np.full(len(self), np.nan),
