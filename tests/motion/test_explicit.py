@@ -412,6 +412,8 @@ def test_asking_does_not_change_the_course():
         (lambda: Springs.checked([(0, 0, 0), (1, 0, 0)], [(0, 5)], 1.0, 1.0), "spring 0 joins"),
         (lambda: Plane(friction=-0.1), "friction"),
         (lambda: SpringLaw((0, 0), (1, 1)), "rising"),
+        (lambda: Explicit(beam(damping=(3.0, 0.0))), r"damping \(3 1/s, 0 s\).*Explicit\(damping=3\)"),
+        (lambda: Explicit(beam(damping=(0.0, 0.01))), "needs Dynamics"),
         (lambda: Explicit(beam(rigid={"r": [40, 41, 42, 47]})), "rigid part 'r'"),
     ],
 )

@@ -58,6 +58,12 @@ class Springs:
                 f"rigid part {next(iter(body.supports.rigid))!r} in an explicit run",
                 remedy="give that region a larger E instead, or use Dynamics",
             )
+        if body.mass_damping or body.stiffness_damping:
+            raise InputError(
+                f"a body with Rayleigh's damping ({body.mass_damping:g} 1/s, {body.stiffness_damping:g} s) in an explicit run",
+                remedy=f"make the body without; its first number is the rate of Explicit(damping={body.mass_damping:g}), the "
+                "second needs Dynamics",
+            )
         grid = body.lattice.grid
         labels, parts = np.zeros(1, np.int64), None
         if materials:
