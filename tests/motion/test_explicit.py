@@ -423,6 +423,26 @@ def test_bad_input_is_named(make, words):
         make()
 
 
+def with_a_hole(explicit, name):
+    values = getattr(explicit, name).copy()
+    values[5, 1] = np.nan
+    setattr(explicit, name, values)
+
+
+def test_the_state_is_set_as_a_whole():
+    """Writing into what `x` and `v` return would change nothing: it is refused. Assignment works; the offender is named."""
+    explicit = Explicit(beam())
+    for name in ("x", "v"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(explicit, name)[:, 2] += 0.1
+        setattr(explicit, name, getattr(explicit, name) + 0.1)
+        with pytest.raises(InputError, match=f"{name} of node 5 is .*nan.*1 such"):
+            with_a_hole(explicit, name)
+        with pytest.raises(InputError, match=f"{name} has shape"):
+            setattr(explicit, name, np.zeros(3))
+    np.testing.assert_allclose(explicit.x, beam().rest + 0.1)
+
+
 def test_masses_without_springs_are_told():
     """A point that nothing holds is allowed in dynamics, with a warning that names it."""
     with pytest.warns(PliantWarning, match="the first is 2"):

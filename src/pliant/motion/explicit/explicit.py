@@ -172,21 +172,21 @@ class Explicit:
 
     @property
     def x(self) -> Array:
-        """Positions now [n, 3] [m]; may be set."""
-        return np.asarray(self.engine.x)
+        """Positions now [n, 3] [m], a copy that cannot be written to; may be set as a whole."""
+        return _read_only(self.engine.x)
 
     @x.setter
     def x(self, value: ArrayLike) -> None:
-        self.engine.put(self._per_node(value), self.v)
+        self.engine.put(self._per_node(value, "x"), self.engine.v)
 
     @property
     def v(self) -> Array:
-        """Velocities now [n, 3] [m/s]; may be set."""
-        return np.asarray(self.engine.v)
+        """Velocities now [n, 3] [m/s], a copy that cannot be written to; may be set as a whole."""
+        return _read_only(self.engine.v)
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
-        self.engine.put(self.x, self._per_node(value))
+        self.engine.put(self.engine.x, self._per_node(value, "v"))
 
     @property
     def time(self) -> float:
@@ -254,12 +254,23 @@ class Explicit:
             raise InputError(f"a sample every {every} steps, energy every {energy_every}", remedy="give at least 1")
         return max(1, round(duration / self.step))
 
-    def _per_node(self, value: ArrayLike) -> Array:
+    def _per_node(self, value: ArrayLike, name: str) -> Array:
         array = np.array(value, dtype=float)
         shape = self.springs.points.shape
-        if array.shape != shape or not np.isfinite(array).all():
-            raise InputError(f"an array of shape {array.shape}", remedy=f"give finite numbers of shape {shape}")
+        if array.shape != shape:
+            raise InputError(f"{name} has shape {array.shape}", remedy=f"give finite numbers of shape {shape}")
+        wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(wrong):
+            raise InputError(
+                f"{name} of node {wrong[0]} is {array[wrong[0]].tolist()} ({len(wrong)} such nodes)",
+                remedy="give finite numbers",
+            )
         return array
+
+
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
 
 
 def as_three(vector: ArrayLike, name: str) -> Array:
