@@ -414,6 +414,20 @@ def test_asking_does_not_change_the_course():
         (lambda: SpringLaw((0, 0), (1, 1)), "rising"),
         (lambda: Explicit(beam(damping=(3.0, 0.0))), r"damping \(3 1/s, 0 s\).*Explicit\(damping=3\)"),
         (lambda: Explicit(beam(damping=(0.0, 0.01))), "needs Dynamics"),
+        (
+            lambda: Explicit(beam(), actuation={0: Sine(1.5, 1.0)}),
+            r"material 0 reaches -1.5.*offset - amplitude above -1",
+        ),
+        (lambda: Explicit(beam(), actuation={0: Ramp(-1.0)}), "reaches -1"),
+        (
+            lambda: Explicit(beam()).switch_off([10**9]),
+            "spring 1000000000 of those to switch .* there are springs 0 to",
+        ),
+        (lambda: Explicit(beam(), device="gpu"), "device is 'gpu'"),
+        (
+            lambda: Explicit(beam(), device="warp-cpu", precision="single", layout="structured"),
+            "layout 'structured' on",
+        ),
         (lambda: Explicit(beam(rigid={"r": [40, 41, 42, 47]})), "rigid part 'r'"),
     ],
 )

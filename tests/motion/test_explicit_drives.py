@@ -163,8 +163,9 @@ def test_the_limit_of_a_motor_is_that_of_its_forces():
     ("change", "words"),
     [
         ({"hub": [0, 1]}, "hub of motor 0 has 2 nodes"),
-        ({"base": [0, 1, 2]}, "on one line"),
-        ({"axis": (0, 0, 0)}, "axis"),
+        ({"base": [0, 4, 8]}, "on one line"),
+        ({"axis": (0, 0, 0)}, "axis of a motor is zero"),
+        ({"axis": (0, np.nan, 0)}, "three finite numbers"),
         ({"stiffness": -1.0}, "stiffness"),
     ],
 )
@@ -177,8 +178,6 @@ def test_bad_motors_are_named(change, words):
         "point": (0, 0, 0),
         "base": lattice.where(x_below=0.02),
     }
-    if "base" in change:
-        change = {"base": [0, 4, 8]}
     with pytest.raises(InputError, match=words):
         Explicit(SpringBody(lattice, E=1e5), motors=[Motor(**(good | change))])
 
@@ -190,6 +189,35 @@ def test_frequencies_of_a_decaying_sine(frequency):
     y = 5.0 + np.exp(-0.3 * t) * np.cos(2 * np.pi * frequency * t + 0.7)
     assert peak_frequency(t, y) == pytest.approx(frequency, rel=1e-3)
     assert crossing_frequency(t, y) == pytest.approx(frequency, rel=1e-3)
+
+
+@pytest.mark.parametrize("level", [0.0, 2.0, 0.1])
+def test_a_record_without_motion_has_no_frequency(level):
+    """Both ways raise, also when only lines below those asked for move."""
+    t = np.arange(0, 1.0, 1e-3)
+    for way in (peak_frequency, crossing_frequency):
+        with pytest.raises(InputError, match="record"):
+            way(t, np.full(1000, level))
+    with pytest.raises(InputError, match=r"at 600.0 Hz or above"):
+        peak_frequency(t, level + np.sin(30 * t), above=600.0)
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [
+        Ramp(-0.2, 0.1, start=0.3),
+        Thermal(-0.4, 0.1),
+        Sine(-0.3, 5.0, offset=0.1),
+        Pneumatic(-0.2, 5.0, lag=0.01),
+        Pneumatic(0.2, 5.0),
+    ],
+)
+def test_signals_know_their_lowest_value(signal):
+    """No value is below it, and some come near."""
+    values = signal(np.linspace(0, 2, 4001))
+    assert values.min() >= signal.lowest - 1e-12
+    assert values.min() == pytest.approx(signal.lowest, abs=2e-3)
+    assert Table((0.0, 1.0, 2.0), (0.3, -0.7, 0.1)).lowest == -0.7
 
 
 def test_uneven_times_are_refused():

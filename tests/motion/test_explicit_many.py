@@ -47,9 +47,11 @@ def test_one_that_fails_or_stops_does_not_touch_the_others():
 
 
 def test_a_robot_cannot_run_twice_at_once():
-    """The same one twice, or none."""
+    """The same one twice, none, or something else."""
     one = herd()[0]
     with pytest.raises(InputError, match="there twice"):
         run_many([one, one], 0.01)
+    with pytest.raises(InputError, match="robot 1 is a int"):
+        run_many([one, 1], 0.01)
     with pytest.raises(InputError, match="no robots"):
         run_many([], 0.01)

@@ -157,6 +157,13 @@ def test_bad_populations_are_named(change, words):
         Population(Lattice.block((2, 2, 2), size=0.01), {0: Material(1e5)}, **good)
 
 
+def test_strains_leave_springs_a_length():
+    """A material whose strain reaches -1 is refused."""
+    with pytest.raises(InputError, match=r"strain of a material reaches -1\.4"):
+        Material(1e5, strain=Sine(1.5, 4.0, offset=0.1))
+    assert Material(1e5, strain=Sine(0.9, 4.0)).strain.lowest == -0.9
+
+
 def test_phases_need_signals_that_have_one():
     """A ramp has no phase to shift."""
     lattice = Lattice.block((2, 2, 2), size=0.01)

@@ -107,6 +107,10 @@ class Explicit:
         if device != "cpu":
             from pliant.motion.explicit.warp_engine import WarpEngine
 
+            if layout not in (None, "general"):
+                raise InputError(
+                    f"layout {layout!r} on a Warp device", remedy="leave `layout` to pliant, or use device='cpu'"
+                )
             self.layout = "general"
             return WarpEngine(self.springs, self.around, device=device, **arguments)
         found = None
@@ -214,7 +218,7 @@ class Explicit:
     def _switch(self, springs: ArrayLike, value: float) -> None:
         if self.around.laws:
             raise InputError("springs with laws cannot be switched", remedy="leave them out of the body")
-        ids = node_ids(springs, len(self.on), "the springs to switch")
+        ids = node_ids(springs, len(self.on), "those to switch", "spring")
         self.on[ids] = value
         self.engine.scale_springs(self.on)
 

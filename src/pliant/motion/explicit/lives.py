@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import InputError, MaterialError
 from pliant.motion.explicit.engine import Crew, Engine
 from pliant.motion.explicit.lanes import width
-from pliant.motion.explicit.signals import Signal
+from pliant.motion.explicit.signals import Signal, require_strain
 from pliant.motion.explicit.springs import Array, Ids
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Material:
     def __post_init__(self) -> None:
         if not (np.isfinite((self.E, self.density)).all() and self.E > 0 and self.density > 0):
             raise MaterialError(f"{self}", remedy="give positive numbers")
+        require_strain(self.strain, "a material")
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,6 +57,9 @@ def run_many(
     """
     if not robots:
         raise InputError("there are no robots to run", remedy="give at least one Explicit")
+    for number, robot in enumerate(robots):
+        if not isinstance(robot, Explicit):
+            raise InputError(f"robot {number} is a {type(robot).__name__}", remedy="give an Explicit for each")
     if len({id(robot) for robot in robots}) < len(robots):
         raise InputError("a robot is there twice", remedy="make an Explicit for each")
     begin = clock.perf_counter()
