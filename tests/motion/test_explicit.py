@@ -457,6 +457,34 @@ def test_the_state_is_set_as_a_whole():
     np.testing.assert_allclose(explicit.x, beam().rest + 0.1)
 
 
+def test_what_is_printed_fits_a_line():
+    """An engine, its springs, a run and its energies tell their sizes, not their numbers."""
+    explicit = Explicit(beam(), step=1e-4)
+    run = explicit.run(0.01, record=[1, 2], every=50, energy_every=50)
+    assert repr(explicit) == "Explicit(84 nodes, 623 springs, verlet, step 0.0001 s, at 0.01 s)"
+    assert repr(explicit.springs) == "Springs(623 springs, 84 points)"
+    assert repr(run) == "ExplicitRun(COMPLETED at 0.01 s, 100 steps, 84 nodes, 2 recorded in 3 samples)"
+    assert repr(run.energies) == "Energies(3 samples)"
+
+
+def test_progress_is_shown_on_request(capsys):
+    """progress=True draws a bar on stderr; nothing is printed otherwise."""
+    Explicit(beam(), step=1e-4).run(0.01, progress=True)
+    shown = capsys.readouterr()
+    assert "simulating" in shown.err
+    assert "100%" in shown.err
+    assert not shown.out
+    Explicit(beam(), step=1e-4).run(0.01)
+    assert not capsys.readouterr().err
+
+
+def test_springs_per_second_are_springs_times_steps():
+    """For every integrator, also for the one that sums forces four times in a step."""
+    for integrator in INTEGRATORS:
+        run = Explicit(beam(), step=1e-4, integrator=integrator).run(0.01)
+        assert run.springs_per_second * run.seconds == pytest.approx(623 * 100)
+
+
 def test_masses_without_springs_are_told():
     """A point that nothing holds is allowed in dynamics, with a warning that names it."""
     with pytest.warns(PliantWarning, match="the first is 2"):

@@ -118,12 +118,16 @@ def test_what_a_stopped_robot_has_is_what_it_has_alone():
         np.testing.assert_allclose(run.positions[robot, : len(alone.times)], alone.positions, atol=1e-13)
 
 
-def test_the_middle_of_a_robot_is_that_of_its_own_nodes():
+@pytest.mark.parametrize("integrator", ["verlet", "rk4"])
+def test_the_middle_of_a_robot_is_that_of_its_own_nodes(integrator):
     """A robot of a few cells that falls freely falls by g t^2 / 2, whatever part of the lattice it lacks."""
     lattice = Lattice.block((4, 1, 1), size=0.01)
     ids = np.array([[0, 1, -1, -1], [0, 0, 0, 0], [-1, -1, 1, -1]])
-    population = Population(lattice, PALETTE, ids, gravity=(0, 0, -9.81), precision="double")
+    population = Population(lattice, PALETTE, ids, gravity=(0, 0, -9.81), precision="double", integrator=integrator)
     run = population.run(0.05)
+    assert repr(run) == f"PopulationRun(3 robots of 20 nodes, {run.end_times[0]:.6g} s, 0 failed, 0 stopped)"
+    springs_steps = 3 * len(lattice.springs) * round(run.end_times[0] / population.step)
+    assert run.springs_per_second * run.seconds == pytest.approx(springs_steps)
     assert run.present.sum(axis=1).tolist() == [12, 20, 8]
     np.testing.assert_allclose(run.masses.sum(axis=1), [1e-6 * (1070 + 1500), 4e-6 * 1070, 1e-6 * 1500])
     fallen = 0.5 * 9.81 * run.end_times[0] ** 2

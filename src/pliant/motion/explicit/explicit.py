@@ -101,6 +101,10 @@ class Explicit:
         self.on = np.ones(len(self.springs.springs))
         self.engine = self._make_engine(layout, device)
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.springs.points)} nodes, {len(self.springs.springs)} springs"
+        return f"Explicit({sizes}, {self.integrator}, step {self.step:.3g} s, at {self.time:.6g} s)"
+
     def _make_engine(self, layout: str | None, device: str) -> Any:
         """The engine that does the steps."""
         arguments: dict[str, Any] = {"step": self.step, "integrator": self.integrator, "dtype": self.dtype}

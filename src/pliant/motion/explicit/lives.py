@@ -36,7 +36,7 @@ class Material:
         require_strain(self.strain, "a material")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PopulationRun:
     """What became of each robot. Robots that failed or were stopped keep their last good state.
 
@@ -63,6 +63,12 @@ class PopulationRun:
     """[r]; minus infinity for robots that failed, not a number without a fitness function."""
     seconds: float
     springs_per_second: float
+    """Springs times steps per second of the clock; a step of Runge-Kutta counts once, though it sums forces four times."""
+
+    def __repr__(self) -> str:
+        robots, nodes = self.masses.shape
+        counts = f"{int(self.failed.sum())} failed, {int(self.stopped.sum())} stopped"
+        return f"PopulationRun({robots} robots of {nodes} nodes, {self.end_times.max():.6g} s, {counts})"
 
     @property
     def present(self) -> NDArray[np.bool_]:

@@ -263,7 +263,7 @@ class Population:
         with ThreadPoolExecutor(min(self.threads, len(groups))) as pool:
             lives = list(pool.map(live, groups))
         seconds = clock.perf_counter() - begin
-        done = float(sum((life.end_steps).sum() for life in lives)) * (4 if self.integrator == "rk4" else 1)
+        done = float(sum(life.end_steps.sum() for life in lives))
         result = PopulationRun(
             np.concatenate([life.failed for life in lives]),
             np.concatenate([life.stopped for life in lives]),

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Springs:
     """Masses on points and springs between them.
 
@@ -44,6 +44,9 @@ class Springs:
     """Materials, [c]."""
     parts: csr_array | None = None
     """[m, c] [N/m]; none: all springs are of the first material."""
+
+    def __repr__(self) -> str:
+        return f"Springs({len(self.springs)} springs, {len(self.points)} points)"
 
     @classmethod
     def of(cls, body: SpringBody, *, materials: bool = False) -> Springs:
