@@ -66,8 +66,8 @@ class Population:
 
         phases [rad]: [robots, materials] in the order of the palette, added to those of their signals. seeds: one whole number
         per robot (default: its number), for its own random numbers: `noise` [m/s] is the standard deviation of the first
-        velocities. fixed: nodes. step [s]: default half of the longest stable one of the stiffest cell. The rest is as in
-        `Explicit`.
+        velocities. fixed: nodes. step [s]: default half of the longest stable one of the stiffest cell. precision:
+        "single" by default. The rest is as in `Explicit`.
         """
         self.lattice, self.palette = lattice, dict(palette)
         self.materials = self._checked_materials(materials)
