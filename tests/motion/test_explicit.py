@@ -236,6 +236,20 @@ def test_a_mass_in_a_frictionless_bowl_is_a_pendulum():
     assert (np.linalg.norm(ball.x - (5e-4, 0, -0.1), axis=1) > 0.099).all()
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_thrown_body_does_not_leave_its_planes(integrator):
+    """Velocities that are set across a plane or a line are not taken there."""
+    lattice = Lattice.block((4, 2, 2), size=0.01)
+    top, line = lattice.where(z_above=0.0199), lattice.where(z_below=1e-3)
+    body = SpringBody(lattice, E=1e5, sliding=[(top, (0, 1, 1))])
+    explicit = Explicit(body, lines=[(line, (1, 0, 1))], integrator=integrator, step=1e-4)
+    explicit.v = np.full(body.rest.shape, 0.3)
+    moved = explicit.run(0.01).x - lattice.points
+    assert np.abs(moved[top] @ (0, 1, 1)).max() < 1e-12
+    assert np.abs(np.cross(moved[line], (1, 0, 1))).max() < 1e-12
+    assert np.abs(moved).max() > 1e-3
+
+
 def test_nodes_in_planes_and_on_lines_stay_there():
     """Sliding supports keep their plane, lines their direction, fixed nodes their place."""
     lattice = Lattice.block((4, 2, 2), size=0.01)

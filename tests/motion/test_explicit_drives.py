@@ -69,6 +69,20 @@ def test_a_motor_balances_momentum_and_angular_momentum():
         assert np.abs((m * np.cross(run.x, run.v)).sum(axis=0)).max() < 1e-10 * np.abs(spin_wheel).max() + 1e-15
 
 
+def test_a_motor_begins_anew_after_a_run():
+    """Reset gives the bits of a new engine, also after a run that diverged, and a question in between changes none."""
+    body, hub, base = wheel_and_frame()
+    motor = Motor(hub, axis=(1, 0, 0.2), point=(0.075, 0.025, 0.015), base=base, speed=20.0, start=0.1)
+    plain = Explicit(body, motors=[motor], step=1e-4).run(0.3)
+    again = Explicit(body, motors=[motor], step=1e-4)
+    asked = again.run(0.3, stop=lambda one: False, stop_every=0.05)
+    np.testing.assert_array_equal(asked.x, plain.x)
+    again.v = np.random.default_rng(0).normal(size=body.rest.shape) * 1e160
+    assert not again.run(0.1).ok
+    again.reset()
+    np.testing.assert_array_equal(again.run(0.3).x, plain.x)
+
+
 def test_a_motor_turns_its_hub_at_its_speed():
     """About an axis fixed in the world, the hub's angle is phase + speed (t - start / 2), and its middle stays."""
     body, hub, base = wheel_and_frame()

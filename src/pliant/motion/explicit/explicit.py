@@ -203,8 +203,7 @@ class Explicit:
 
     def reset(self) -> None:
         """Back to rest at time zero."""
-        self.engine.put(self.springs.points, np.zeros_like(self.springs.points))
-        self.engine.number = 0
+        self.engine.rewind()
 
     def replace_loads(self, loads: Sequence[Load]) -> None:
         """Other loads from now on, without signals or with those in use."""

@@ -110,6 +110,11 @@ class WarpEngine:
         """Whether all numbers are finite."""
         return bool(np.isfinite(self.x).all() and np.isfinite(self.v).all())
 
+    def rewind(self) -> None:
+        """Back to rest at time zero."""
+        self.put(self.springs.points, np.zeros_like(self.springs.points))
+        self.number = 0
+
     def snapshot(self) -> tuple[Array, Array, int, bool]:
         """State to come back to."""
         return self.x, self.v, self.number, self.synchronous
