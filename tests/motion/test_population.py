@@ -152,6 +152,8 @@ def test_the_bound_of_cells_holds_for_every_mixture():
         ({"phases": np.zeros((2, 3))}, "phases"),
         ({"seeds": [1]}, "seeds"),
         ({"step": -1.0}, "step"),
+        ({"threads": 0}, "0 threads"),
+        ({"ground": "floor"}, "ground is 'floor'"),
     ],
 )
 def test_bad_populations_are_named(change, words):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from pliant.motion.explicit.setup import Surroundings, node_ids
 from pliant.motion.explicit.signals import Signal
 from pliant.motion.explicit.springs import Array, Springs
 
+T = TypeVar("T")
 Integrator = Literal["verlet", "semi-implicit", "rk4", "forward"]
 SAFE = 0.5
 """Default step relative to the longest stable one: lattices get stiffer where they are pressed together."""
@@ -57,9 +58,9 @@ class Explicit:
         ground: Obstacle | Sequence[Obstacle] = (),
         actuation: Mapping[int, Signal] | None = None,
         laws: Mapping[int, SpringLaw] | None = None,
-        motors: Sequence[Motor] = (),
-        loads: Sequence[Load] = (),
-        motions: Sequence[GivenMotion] = (),
+        motors: Motor | Sequence[Motor] = (),
+        loads: Load | Sequence[Load] = (),
+        motions: GivenMotion | Sequence[GivenMotion] = (),
         lines: Sequence[tuple[ArrayLike, ArrayLike]] = (),
         precision: Literal["double", "single"] = "double",
         threads: int | None = None,
@@ -77,11 +78,11 @@ class Explicit:
         """
         self.around = Surroundings(
             as_three(gravity, "gravity"),
-            (ground,) if isinstance(ground, Obstacle) else tuple(ground),
-            tuple(loads),
-            tuple(motions),
+            several(ground, Obstacle, "ground"),  # type: ignore[type-abstract]
+            several(loads, Load, "loads"),
+            several(motions, GivenMotion, "motions"),
             tuple(lines),
-            tuple(motors),
+            several(motors, Motor, "motors"),
             dict(actuation or {}),
             dict(laws or {}),
         )
@@ -92,7 +93,8 @@ class Explicit:
         if precision not in ("double", "single"):
             raise InputError(f"precision is {precision!r}", remedy="choose 'double' or 'single'")
         self.integrator, self.dtype = integrator, np.dtype(np.float64 if precision == "double" else np.float32)
-        bases = [Coupling.of(self.springs, m, motor) for m, motor in enumerate(motors) if motor.base is not None]
+        turning = enumerate(self.around.motors)
+        bases = [Coupling.of(self.springs, m, motor) for m, motor in turning if motor.base is not None]
         highest = highest_frequency(self.springs, self._stiffness_outside(), self._steepness(), bases)
         self.limit = REACH[integrator] / highest
         self.step = self._checked_step(step)
@@ -205,9 +207,9 @@ class Explicit:
         """Back to rest at time zero."""
         self.engine.rewind()
 
-    def replace_loads(self, loads: Sequence[Load]) -> None:
+    def replace_loads(self, loads: Load | Sequence[Load]) -> None:
         """Other loads from now on, without signals or with those in use."""
-        self.around.loads = tuple(loads)
+        self.around.loads = several(loads, Load, "loads")
         self.engine.change_loads(self.around)
 
     def switch_off(self, springs: ArrayLike) -> None:
@@ -248,6 +250,7 @@ class Explicit:
         run by True. progress: a bar on stderr, by default on a terminal only.
         """
         steps = self._checked_steps(duration, every, energy_every)
+        require_interval(stop_every)
         pause = steps if stop is None else max(1, round((stop_every or duration / 20.0) / self.step))
         ids = node_ids(
             np.asarray(record, dtype=np.int64) if not np.size(record) else record, len(self.springs.points), "record"
@@ -275,9 +278,22 @@ class Explicit:
         return array
 
 
+def require_interval(seconds: float | None) -> None:
+    if seconds is not None and not (np.isfinite(seconds) and seconds > 0):
+        raise InputError(f"stop_every is {seconds} s", remedy="give a positive number, or leave it out")
+
+
 def _read_only(array: Array) -> Array:
     array.flags.writeable = False
     return array
+
+
+def several(given: T | Sequence[T], kind: type[T], name: str) -> tuple[T, ...]:
+    """One thing or some of a kind, checked."""
+    items = (given,) if isinstance(given, kind) else given
+    if not isinstance(items, Sequence) or not all(isinstance(item, kind) for item in items):
+        raise InputError(f"{name} is {given!r}", remedy=f"give one {kind.__name__}, or a list of them")
+    return tuple(items)
 
 
 def as_three(vector: ArrayLike, name: str) -> Array:

@@ -16,7 +16,7 @@ from pliant.errors import InputError, PliantWarning
 from pliant.exchange import usable_cores
 from pliant.motion.explicit.bound import REACH, stiffest_cell
 from pliant.motion.explicit.engine import Engine
-from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three
+from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three, require_interval, several
 from pliant.motion.explicit.lanes import batch_engine, width
 from pliant.motion.explicit.lives import Lives, Material, PopulationRun, Stop, judged
 from pliant.motion.explicit.obstacles import Obstacle
@@ -87,9 +87,11 @@ class Population:
         self.fixed = node_ids(
             np.asarray(fixed, np.int64) if not np.size(fixed) else fixed, len(lattice.points), "fixed"
         )
-        obstacles = (ground,) if isinstance(ground, Obstacle) else tuple(ground)
+        obstacles = several(ground, Obstacle, "ground")  # type: ignore[type-abstract]
         self.around = Surroundings(as_three(gravity, "gravity"), obstacles)
         self.dtype = np.dtype(np.float32 if precision == "single" else np.float64)
+        if threads is not None and threads < 1:
+            raise InputError(f"{threads} threads", remedy="give at least one")
         self.threads = threads or len(usable_cores())
         self.limit = REACH[integrator] / self._highest_frequency()
         self.step = SAFE * self.limit if step is None else float(step)
@@ -249,6 +251,7 @@ class Population:
         """
         if not (np.isfinite(duration) and duration > 0) or every < 1:
             raise InputError(f"a run of {duration} s, a sample every {every} steps", remedy="give positive numbers")
+        require_interval(stop_every)
         steps = max(1, round(duration / self.step))
         pause = max(1, round((stop_every or duration / 10.0) / self.step)) if stop is not None else PIECE
         n = len(self.lattice.points)
