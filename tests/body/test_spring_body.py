@@ -7,7 +7,7 @@ import pytest
 
 from conftest import random_rotation
 from pliant.body import SpringBody
-from pliant.errors import InputError, MaterialError
+from pliant.errors import InputError, MaterialError, PliantWarning
 from pliant.motion import Dynamics, Statics, natural_modes
 from pliant.port import Cable, Cavity, Point
 from pliant.robot import Robot
@@ -250,3 +250,9 @@ def test_a_surface_is_not_a_lattice():
     """A SpringBody refuses a surface and says how to make a lattice."""
     with pytest.raises(InputError, match=r"Lattice\.voxels"):
         SpringBody(solids.box((0.01, 0.01, 0.01)), 1e5)
+
+
+def test_a_modulus_for_a_label_that_is_not_there_is_told():
+    """Most likely the labels were forgotten: the first such label and those of the lattice are named."""
+    with pytest.warns(PliantWarning, match=r"there is E for label 1, but no cell has it: the labels are \[0\]"):
+        SpringBody(Lattice.block((2, 1, 1), 0.01), E={0: 1e5, 1: 2e5})

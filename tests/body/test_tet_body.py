@@ -8,7 +8,7 @@ import pytest
 from conftest import random_rotation
 from pliant.body import TetBody
 from pliant.body.element import tet_element
-from pliant.errors import InputError, MaterialError
+from pliant.errors import InputError, MaterialError, PliantWarning
 from pliant.material import Corotational, Linear, NeoHookean, all_laws
 from pliant.shape import make
 
@@ -97,6 +97,8 @@ def test_regions_of_different_material(rng):
     assert both.mass().sum() == pytest.approx(3 * half)
     with pytest.raises(MaterialError, match="label 1 have no law"):
         TetBody(mesh, {0: soft})
+    with pytest.warns(PliantWarning, match="a law for label 7, but no tet has it"):
+        TetBody(mesh, {0: soft, 1: stiff, 7: stiff})
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -34,6 +34,15 @@ def rub(springs, v, normal, mu, push):
     v[:, :2] -= share[:, None] * v[:, :2]
 
 
+def cling(springs, a, v, normal, mu, h):
+    """Coulomb on the plane z = 0 as an acceleration: what stops the velocity v within h, at most mu times the normal force."""
+    u = v[:, :2] + h * a[:, :2]
+    speed = np.linalg.norm(u, axis=1)
+    share = np.where(normal > 0, np.minimum(1.0, mu * normal * h / springs.masses / np.maximum(speed, 1e-300)), 0.0)
+    a[:, :2] -= share[:, None] * u / h
+    a[springs.supports.fixed] = 0.0
+
+
 def march(springs, x, v, h, steps, integrator, *, damping=0.0, mu=0.0, **around):
     """Positions and velocities after some steps."""
     x, v = x.copy(), v.copy()
@@ -64,11 +73,11 @@ def march(springs, x, v, h, steps, integrator, *, damping=0.0, mu=0.0, **around)
             xs, vs = x, v
             for share, ahead in ((0.0, 0.5), (0.5, 0.5), (0.5, 1.0), (1.0, 0.0)):
                 acc, normal = a(xs, vs, t + share * h, c)
+                cling(springs, acc, v, normal, mu, h)
                 slopes.append((vs, acc))
                 xs, vs = x + ahead * h * vs, v + ahead * h * acc
             (k1, l1), (k2, l2), (k3, l3), (k4, l4) = slopes
             x, v = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), v + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
-            rub(springs, v, normal, mu, h)
     if integrator == "verlet":
         acc, normal = a(x, v, steps * h)
         v = (v + 0.5 * h * acc) / (1 + 0.5 * c * h)

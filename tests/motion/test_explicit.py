@@ -182,14 +182,15 @@ def test_forward_euler_gains_energy():
     assert energies.drift() > 0.3
 
 
+@pytest.mark.parametrize("integrator", ["verlet", "semi-implicit", "rk4"])
 @pytest.mark.parametrize("mu", [0.0, 0.2, 0.5])
-def test_coulomb_on_an_incline_slips(mu):
+def test_coulomb_on_an_incline_slips(mu, integrator):
     """A block on a slope of 35 degrees slides with g (sin - mu cos)."""
     angle = np.radians(35.0)
     g = 9.81 * np.array([np.sin(angle), 0, -np.cos(angle)])
     lattice = Lattice.block((3, 3, 2), size=0.01)
     body = SpringBody(lattice, E=3e5)
-    explicit = Explicit(body, gravity=g, ground=Plane(friction=mu, damping=0.2))
+    explicit = Explicit(body, gravity=g, ground=Plane(friction=mu, damping=0.2), integrator=integrator)
     explicit.run(0.05)
     start, before = explicit.time, (body.masses @ explicit.v)[0] / body.masses.sum()
     run = explicit.run(0.15)
@@ -198,12 +199,13 @@ def test_coulomb_on_an_incline_slips(mu):
     assert (after - before) / (run.time - start) == pytest.approx(wanted, rel=0.02)
 
 
-def test_coulomb_on_an_incline_sticks():
+@pytest.mark.parametrize("integrator", ["verlet", "semi-implicit", "rk4"])
+def test_coulomb_on_an_incline_sticks(integrator):
     """With mu above tan(angle) a block that was laid down gently rests and does not creep at all, without damping."""
     angle = np.radians(35.0)
     g = 9.81 * np.array([np.sin(angle), 0, -np.cos(angle)])
     body = SpringBody(Lattice.block((3, 3, 2), size=0.01), E=3e5)
-    explicit = Explicit(body, gravity=g, ground=Plane(friction=0.9), damping=400.0)
+    explicit = Explicit(body, gravity=g, ground=Plane(friction=0.9), damping=400.0, integrator=integrator)
     explicit.run(0.5)
     explicit.damping = 0.0
     bottom = np.flatnonzero(explicit.x[:, 2] < 0)
@@ -232,6 +234,20 @@ def test_a_mass_in_a_frictionless_bowl_is_a_pendulum():
         springs, gravity=(0, 0, -9.81), ground=Sphere((5e-4, 0, -0.1), 0.1, friction=2.0), damping=30.0
     ).run(1.0)
     assert (np.linalg.norm(ball.x - (5e-4, 0, -0.1), axis=1) > 0.099).all()
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_thrown_body_does_not_leave_its_planes(integrator):
+    """Velocities that are set across a plane or a line are not taken there."""
+    lattice = Lattice.block((4, 2, 2), size=0.01)
+    top, line = lattice.where(z_above=0.0199), lattice.where(z_below=1e-3)
+    body = SpringBody(lattice, E=1e5, sliding=[(top, (0, 1, 1))])
+    explicit = Explicit(body, lines=[(line, (1, 0, 1))], integrator=integrator, step=1e-4)
+    explicit.v = np.full(body.rest.shape, 0.3)
+    moved = explicit.run(0.01).x - lattice.points
+    assert np.abs(moved[top] @ (0, 1, 1)).max() < 1e-12
+    assert np.abs(np.cross(moved[line], (1, 0, 1))).max() < 1e-12
+    assert np.abs(moved).max() > 1e-3
 
 
 def test_nodes_in_planes_and_on_lines_stay_there():
@@ -378,6 +394,22 @@ def test_a_run_can_be_stopped():
     assert len(run.times) == 7
 
 
+def test_asking_does_not_change_the_course():
+    """A run that is asked at times has the bits of one that is not; a state that the question sets is gone on from."""
+    body = beam()
+    plain = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.04)
+    asked = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.04, stop=lambda one: False, stop_every=0.01)
+    np.testing.assert_array_equal(asked.x, plain.x)
+    np.testing.assert_array_equal(asked.v, plain.v)
+
+    def back(one):
+        one.x, one.v = body.rest, np.zeros_like(body.rest)
+
+    again = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.04, stop=back, stop_every=0.02)
+    short = Explicit(body, gravity=(0, 0, -9.81), step=2e-4).run(0.02)
+    np.testing.assert_allclose(again.x, short.x, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -388,12 +420,31 @@ def test_a_run_can_be_stopped():
         (lambda: Explicit(beam(), loads=[Load([99999], (0, 0, 1))]), "99999"),
         (lambda: Explicit(pair(), layout="structured"), "voxel lattice"),
         (lambda: Explicit(beam()).run(-1.0), "duration"),
+        (lambda: Explicit(beam()).run(0.01, stop=lambda one: True, stop_every=0.0), "stop_every is 0.0 s"),
+        (lambda: Explicit(beam(), ground=0.0), "ground is 0.0; give one Obstacle"),
+        (lambda: Explicit(beam(), loads=[(0, 0, 1)]), "loads is .*give one Load"),
         (lambda: pair(k=-1.0), "spring 0 between points 0 and 1"),
         (lambda: pair(length=0.0), "spring 0"),
         (lambda: pair(m=0.0), "point 0"),
         (lambda: Springs.checked([(0, 0, 0), (1, 0, 0)], [(0, 5)], 1.0, 1.0), "spring 0 joins"),
         (lambda: Plane(friction=-0.1), "friction"),
         (lambda: SpringLaw((0, 0), (1, 1)), "rising"),
+        (lambda: Explicit(beam(damping=(3.0, 0.0))), r"damping \(3 1/s, 0 s\).*Explicit\(damping=3\)"),
+        (lambda: Explicit(beam(damping=(0.0, 0.01))), "needs Dynamics"),
+        (
+            lambda: Explicit(beam(), actuation={0: Sine(1.5, 1.0)}),
+            r"material 0 reaches -1.5.*offset - amplitude above -1",
+        ),
+        (lambda: Explicit(beam(), actuation={0: Ramp(-1.0)}), "reaches -1"),
+        (
+            lambda: Explicit(beam()).switch_off([10**9]),
+            "spring 1000000000 of those to switch .* there are springs 0 to",
+        ),
+        (lambda: Explicit(beam(), device="gpu"), "device is 'gpu'"),
+        (
+            lambda: Explicit(beam(), device="warp-cpu", precision="single", layout="structured"),
+            "layout 'structured' on",
+        ),
         (lambda: Explicit(beam(rigid={"r": [40, 41, 42, 47]})), "rigid part 'r'"),
     ],
 )
@@ -401,6 +452,54 @@ def test_bad_input_is_named(make, words):
     """Each mistake is told with its offender and a remedy."""
     with pytest.raises((InputError, ValueError), match=words):
         make()
+
+
+def with_a_hole(explicit, name):
+    values = getattr(explicit, name).copy()
+    values[5, 1] = np.nan
+    setattr(explicit, name, values)
+
+
+def test_the_state_is_set_as_a_whole():
+    """Writing into what `x` and `v` return would change nothing: it is refused. Assignment works; the offender is named."""
+    explicit = Explicit(beam())
+    for name in ("x", "v"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(explicit, name)[:, 2] += 0.1
+        setattr(explicit, name, getattr(explicit, name) + 0.1)
+        with pytest.raises(InputError, match=f"{name} of node 5 is .*nan.*1 such"):
+            with_a_hole(explicit, name)
+        with pytest.raises(InputError, match=f"{name} has shape"):
+            setattr(explicit, name, np.zeros(3))
+    np.testing.assert_allclose(explicit.x, beam().rest + 0.1)
+
+
+def test_what_is_printed_fits_a_line():
+    """An engine, its springs, a run and its energies tell their sizes, not their numbers."""
+    explicit = Explicit(beam(), step=1e-4)
+    run = explicit.run(0.01, record=[1, 2], every=50, energy_every=50)
+    assert repr(explicit) == "Explicit(84 nodes, 623 springs, verlet, step 0.0001 s, at 0.01 s)"
+    assert repr(explicit.springs) == "Springs(623 springs, 84 points)"
+    assert repr(run) == "ExplicitRun(COMPLETED at 0.01 s, 100 steps, 84 nodes, 2 recorded in 3 samples)"
+    assert repr(run.energies) == "Energies(3 samples)"
+
+
+def test_progress_is_shown_on_request(capsys):
+    """progress=True draws a bar on stderr; nothing is printed otherwise."""
+    Explicit(beam(), step=1e-4).run(0.01, progress=True)
+    shown = capsys.readouterr()
+    assert "simulating" in shown.err
+    assert "100%" in shown.err
+    assert not shown.out
+    Explicit(beam(), step=1e-4).run(0.01)
+    assert not capsys.readouterr().err
+
+
+def test_springs_per_second_are_springs_times_steps():
+    """For every integrator, also for the one that sums forces four times in a step."""
+    for integrator in INTEGRATORS:
+        run = Explicit(beam(), step=1e-4, integrator=integrator).run(0.01)
+        assert run.springs_per_second * run.seconds == pytest.approx(623 * 100)
 
 
 def test_masses_without_springs_are_told():

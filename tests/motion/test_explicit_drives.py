@@ -69,6 +69,20 @@ def test_a_motor_balances_momentum_and_angular_momentum():
         assert np.abs((m * np.cross(run.x, run.v)).sum(axis=0)).max() < 1e-10 * np.abs(spin_wheel).max() + 1e-15
 
 
+def test_a_motor_begins_anew_after_a_run():
+    """Reset gives the bits of a new engine, also after a run that diverged, and a question in between changes none."""
+    body, hub, base = wheel_and_frame()
+    motor = Motor(hub, axis=(1, 0, 0.2), point=(0.075, 0.025, 0.015), base=base, speed=20.0, start=0.1)
+    plain = Explicit(body, motors=[motor], step=1e-4).run(0.3)
+    again = Explicit(body, motors=[motor], step=1e-4)
+    asked = again.run(0.3, stop=lambda one: False, stop_every=0.05)
+    np.testing.assert_array_equal(asked.x, plain.x)
+    again.v = np.random.default_rng(0).normal(size=body.rest.shape) * 1e160
+    assert not again.run(0.1).ok
+    again.reset()
+    np.testing.assert_array_equal(again.run(0.3).x, plain.x)
+
+
 def test_a_motor_turns_its_hub_at_its_speed():
     """About an axis fixed in the world, the hub's angle is phase + speed (t - start / 2), and its middle stays."""
     body, hub, base = wheel_and_frame()
@@ -113,12 +127,59 @@ def test_a_leg_turned_by_a_motor_drives_a_frame_over_the_ground():
     assert way[1] < 0.2 * way[0]
 
 
+def heavy_wheel():
+    """A hub of 567 nodes and a base of 27, two parts of one lattice."""
+
+    def inside(p):
+        return ((p < 0.02).all(axis=1)) | (p[:, 0] > 0.03)
+
+    with pytest.warns(UserWarning, match="falls into 2 parts"):
+        lattice = Lattice.voxels(inside, 0.01, bounds=((0, 0, 0), (0.09, 0.08, 0.08)))
+    return SpringBody(lattice, E=1e5), lattice.where(x_above=0.0299), lattice.where(x_below=0.0201)
+
+
+def test_the_default_step_holds_a_light_base_under_a_large_hub():
+    """A hub of many nodes shakes a base of few: the limit knows, and without the base it is far longer."""
+    body, hub, base = heavy_wheel()
+    motor = Motor(hub, (1, 0, 0), (0.025, 0.01, 0.01), base, speed=1.0)
+    explicit = Explicit(body, motors=[motor])
+    assert len(hub) > 20 * len(base)
+    assert explicit.limit < 0.5 * Explicit(body, motors=[Motor(hub, (1, 0, 0), (0.025, 0.01, 0.01), speed=1.0)]).limit
+    run = explicit.run(0.2)
+    assert run.ok
+    assert np.abs(run.v).max() < 10.0
+
+
+def test_the_limit_of_a_motor_is_that_of_its_forces():
+    """The stiffness by finite differences of the motor's and the springs' forces has the highest frequency that is told."""
+    body, base, hub = wheel_and_frame()
+    motor = Motor(hub, (0, 0, 1), body.rest[base].mean(axis=0), base, start=0.0)
+    explicit = Explicit(body, motors=[motor], integrator="semi-implicit")
+    n, h = len(body.rest), 1e-7
+
+    def acceleration(x):
+        explicit.reset()
+        explicit.x = x
+        return explicit.run(explicit.step).v / explicit.step
+
+    A = np.zeros((3 * n, 3 * n))
+    for i in range(3 * n):
+        d = np.zeros(3 * n)
+        d[i] = h
+        d = d.reshape(n, 3)
+        A[:, i] = ((acceleration(body.rest + d) - acceleration(body.rest - d)) / (2 * h)).ravel()
+    root = np.sqrt(np.repeat(body.masses, 3))
+    highest = np.sqrt(np.linalg.eigvalsh(-(root[:, None] * A / root))[-1])
+    assert 2.0 / explicit.limit == pytest.approx(highest, rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"hub": [0, 1]}, "hub of motor 0 has 2 nodes"),
-        ({"base": [0, 1, 2]}, "on one line"),
-        ({"axis": (0, 0, 0)}, "axis"),
+        ({"base": [0, 4, 8]}, "on one line"),
+        ({"axis": (0, 0, 0)}, "axis of a motor is zero"),
+        ({"axis": (0, np.nan, 0)}, "three finite numbers"),
         ({"stiffness": -1.0}, "stiffness"),
     ],
 )
@@ -131,8 +192,6 @@ def test_bad_motors_are_named(change, words):
         "point": (0, 0, 0),
         "base": lattice.where(x_below=0.02),
     }
-    if "base" in change:
-        change = {"base": [0, 4, 8]}
     with pytest.raises(InputError, match=words):
         Explicit(SpringBody(lattice, E=1e5), motors=[Motor(**(good | change))])
 
@@ -144,6 +203,35 @@ def test_frequencies_of_a_decaying_sine(frequency):
     y = 5.0 + np.exp(-0.3 * t) * np.cos(2 * np.pi * frequency * t + 0.7)
     assert peak_frequency(t, y) == pytest.approx(frequency, rel=1e-3)
     assert crossing_frequency(t, y) == pytest.approx(frequency, rel=1e-3)
+
+
+@pytest.mark.parametrize("level", [0.0, 2.0, 0.1])
+def test_a_record_without_motion_has_no_frequency(level):
+    """Both ways raise, also when only lines below those asked for move."""
+    t = np.arange(0, 1.0, 1e-3)
+    for way in (peak_frequency, crossing_frequency):
+        with pytest.raises(InputError, match="record"):
+            way(t, np.full(1000, level))
+    with pytest.raises(InputError, match=r"at 600.0 Hz or above"):
+        peak_frequency(t, level + np.sin(30 * t), above=600.0)
+
+
+@pytest.mark.parametrize(
+    "signal",
+    [
+        Ramp(-0.2, 0.1, start=0.3),
+        Thermal(-0.4, 0.1),
+        Sine(-0.3, 5.0, offset=0.1),
+        Pneumatic(-0.2, 5.0, lag=0.01),
+        Pneumatic(0.2, 5.0),
+    ],
+)
+def test_signals_know_their_lowest_value(signal):
+    """No value is below it, and some come near."""
+    values = signal(np.linspace(0, 2, 4001))
+    assert values.min() >= signal.lowest - 1e-12
+    assert values.min() == pytest.approx(signal.lowest, abs=2e-3)
+    assert Table((0.0, 1.0, 2.0), (0.3, -0.7, 0.1)).lowest == -0.7
 
 
 def test_uneven_times_are_refused():

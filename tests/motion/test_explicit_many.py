@@ -29,6 +29,9 @@ def test_each_robot_runs_as_it_does_alone():
     assert not many.failed.any()
     assert many.fitness == pytest.approx([run.x[:, 0].max() for run in many.runs])
     assert many.springs_per_second > 0
+    assert len(many) == 3
+    assert many[1] is many.runs[1]
+    assert repr(many) == "ManyRuns(3 runs, 0 failed, 0 stopped)"
 
 
 def test_one_that_fails_or_stops_does_not_touch_the_others():
@@ -47,9 +50,11 @@ def test_one_that_fails_or_stops_does_not_touch_the_others():
 
 
 def test_a_robot_cannot_run_twice_at_once():
-    """The same one twice, or none."""
+    """The same one twice, none, or something else."""
     one = herd()[0]
     with pytest.raises(InputError, match="there twice"):
         run_many([one, one], 0.01)
+    with pytest.raises(InputError, match="robot 1 is a int"):
+        run_many([one, 1], 0.01)
     with pytest.raises(InputError, match="no robots"):
         run_many([], 0.01)

@@ -93,6 +93,49 @@ def test_robots_stop_early():
     np.testing.assert_array_equal(run.x[~even], population.run(0.1).x[~even])
 
 
+def test_what_a_stopped_robot_has_is_what_it_has_alone():
+    """Positions, velocities (also those that the question is shown) and the last sample, of one time."""
+    population, shown = crowd(3), {}
+
+    def stop(robots, time, x, v):
+        shown.update({int(r): speed.copy() for r, speed in zip(robots, v, strict=True)})
+        return robots >= 0
+
+    run = population.run(0.04, stop=stop, stop_every=0.02, record=[3], every=1)
+    for robot in range(3):
+        seen = []
+
+        def ask(one, seen=seen):
+            seen.append(one.v)
+            return True
+
+        alone = population.single(robot).run(0.04, stop=ask, stop_every=0.02, record=[3])
+        np.testing.assert_allclose(run.end_times[robot], alone.time)
+        np.testing.assert_allclose(run.x[robot], alone.x, atol=1e-13)
+        np.testing.assert_allclose(run.v[robot], alone.v, atol=1e-10)
+        np.testing.assert_allclose(shown[robot], alone.v, atol=1e-10)
+        np.testing.assert_array_equal(seen[0], alone.v)
+        np.testing.assert_allclose(run.positions[robot, : len(alone.times)], alone.positions, atol=1e-13)
+
+
+@pytest.mark.parametrize("integrator", ["verlet", "rk4"])
+def test_the_middle_of_a_robot_is_that_of_its_own_nodes(integrator):
+    """A robot of a few cells that falls freely falls by g t^2 / 2, whatever part of the lattice it lacks."""
+    lattice = Lattice.block((4, 1, 1), size=0.01)
+    ids = np.array([[0, 1, -1, -1], [0, 0, 0, 0], [-1, -1, 1, -1]])
+    population = Population(lattice, PALETTE, ids, gravity=(0, 0, -9.81), precision="double", integrator=integrator)
+    run = population.run(0.05)
+    assert repr(run) == f"PopulationRun(3 robots of 20 nodes, {run.end_times[0]:.6g} s, 0 failed, 0 stopped)"
+    springs_steps = 3 * len(lattice.springs) * round(run.end_times[0] / population.step)
+    assert run.springs_per_second * run.seconds == pytest.approx(springs_steps)
+    assert run.present.sum(axis=1).tolist() == [12, 20, 8]
+    np.testing.assert_allclose(run.masses.sum(axis=1), [1e-6 * (1070 + 1500), 4e-6 * 1070, 1e-6 * 1500])
+    fallen = 0.5 * 9.81 * run.end_times[0] ** 2
+    np.testing.assert_allclose(run.middle[:, 2], 0.005 - fallen, atol=1e-12)
+    np.testing.assert_allclose(run.middle[1:, 0], (0.02, 0.025), atol=1e-12)
+    np.testing.assert_array_equal(run.x[~run.present], np.broadcast_to(lattice.points, run.x.shape)[~run.present])
+
+
 def test_the_bound_of_cells_holds_for_every_mixture():
     """The step of the stiffest cell is never above that of a robot's own lattice."""
     population = crowd(6, holes=False)
@@ -109,6 +152,8 @@ def test_the_bound_of_cells_holds_for_every_mixture():
         ({"phases": np.zeros((2, 3))}, "phases"),
         ({"seeds": [1]}, "seeds"),
         ({"step": -1.0}, "step"),
+        ({"threads": 0}, "0 threads"),
+        ({"ground": "floor"}, "ground is 'floor'"),
     ],
 )
 def test_bad_populations_are_named(change, words):
@@ -116,6 +161,13 @@ def test_bad_populations_are_named(change, words):
     good = {"materials": np.zeros((2, 8), int)} | change
     with pytest.raises(InputError, match=words):
         Population(Lattice.block((2, 2, 2), size=0.01), {0: Material(1e5)}, **good)
+
+
+def test_strains_leave_springs_a_length():
+    """A material whose strain reaches -1 is refused."""
+    with pytest.raises(InputError, match=r"strain of a material reaches -1\.4"):
+        Material(1e5, strain=Sine(1.5, 4.0, offset=0.1))
+    assert Material(1e5, strain=Sine(0.9, 4.0)).strain.lowest == -0.9
 
 
 def test_phases_need_signals_that_have_one():

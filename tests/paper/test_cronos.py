@@ -79,11 +79,17 @@ def test_energy_with_verlet():
 
 
 def test_forward_euler_gains_energy():
-    """It gains what a good integrator keeps, in a time inversely proportional to its step."""
+    """It gains all the way what a good integrator keeps, in a time inversely proportional to its step."""
     kinetic = float(energy.released("verlet", 0.5, 0.2).after.kinetic.max())
-    run, seconds = energy.forward_gain_time(0.1, kinetic)
-    assert run.run.status in (RunStatus.COMPLETED, RunStatus.DIVERGED)
-    assert 0 < seconds < 0.008
+    times = {}
+    for fraction, window in ((0.1, 0.008), (0.05, 0.016)):
+        result, times[fraction] = energy.forward_gain_time(fraction, kinetic, window)
+        total = result.after.total
+        assert result.run.status is RunStatus.COMPLETED
+        assert (np.diff(total) > -1e-9 * total[0]).all()
+        assert total[-1] > 1e3 * total[0]
+    assert 0 < times[0.1] < 0.008
+    assert times[0.05] / times[0.1] == pytest.approx(2.0, rel=0.05)
 
 
 def test_lattices_of_a_bone():

@@ -7,6 +7,7 @@ import pytest
 
 from pliant.errors import InputError, MeshError, OpenSurfaceError, PliantWarning, SurfaceError
 from pliant.shape import Ball, Lattice, SurfaceMesh, make, solids
+from pliant.shape.lattice_solid import as_solid
 
 
 def test_a_cube_has_all_its_diagonals():
@@ -70,6 +71,33 @@ def test_a_ball_has_its_volume_and_no_outside_cells():
     # the same ball from a formula
     formula = Lattice.voxels(Ball((0, 0, 0), 0.02), 0.0025, bounds=((-0.02,) * 3, (0.02,) * 3))
     assert formula.volume == pytest.approx(4 / 3 * np.pi * 0.02**3, rel=0.03)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_middles_on_the_surface_are_kept_alike(axis):
+    """A hole whose wall runs through middles of cells is the same in every layer, and as symmetric as the solid."""
+    place = np.roll([-0.01, 0.05, 0.012], axis)
+    drill = solids.cylinder(0.006, 0.05, at=place, axis=np.eye(3)[axis])
+    solid = solids.box(np.roll([0.024, 0.10, 0.024], axis)) - drill
+    lattice = Lattice.voxels(solid, 0.004)
+    cells = np.zeros(np.roll([6, 25, 6], axis), bool)
+    cells[tuple(np.floor(lattice.centers / 0.004).astype(int).T)] = True
+    cells = np.moveaxis(cells, axis, 0)
+    assert 0 < (~cells).sum() < 50
+    assert (cells == cells[:1]).all()
+    assert (cells == cells[:, ::-1]).all()
+    assert (cells == cells[:, :, ::-1]).all()
+
+
+def test_many_cells_are_told_apart_as_few():
+    """Where the solid is asked box by box, a face through middles of cells counts as it does point by point."""
+    solid = solids.box((0.105, 0.10, 0.11))
+    points = np.stack(np.meshgrid(*(np.linspace(-0.005, e, 49) for e in (0.105, 0.1, 0.11))), axis=-1).reshape(-1, 3)
+    shape = as_solid(solid)
+    points = np.concatenate([points, points])
+    few = np.concatenate([shape.inside_or_on(part, 1e-8) for part in np.array_split(points, 3)])
+    np.testing.assert_array_equal(shape.inside_or_on(points, 1e-8), few)
+    np.testing.assert_array_equal(few, ((points > -1e-8) & (points < np.array([0.105, 0.1, 0.11]) + 1e-8)).all(axis=1))
 
 
 def test_cavities_stay_empty():

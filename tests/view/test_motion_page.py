@@ -23,7 +23,7 @@ def block(gait, settings):
     """A block that breathes on the ground; gait "still": it only lies there; "wild": it explodes."""
     lattice = Lattice.block((3, 2, 2), 0.01).labelled(lambda centers: centers[:, 0] > 0.02)
     body = SpringBody(lattice, 5e4)
-    actuation = {} if gait == "still" else {1: Sine(0.1 if gait == "breathe" else 1e300, 5.0)}
+    actuation = {} if gait == "still" else {1: Sine(0.1, 5.0, offset=0.0 if gait == "breathe" else 1e300)}
     ground = Plane(friction=settings["friction"], damping=0.5)
     engine = Explicit(body, gravity=(0, 0, -9.81), damping=5.0, ground=ground, actuation=actuation, threads=1)
     return Moving(body, engine)

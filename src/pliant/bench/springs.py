@@ -17,6 +17,7 @@ from pliant.exchange import usable_cores
 from pliant.motion.explicit import Explicit, Material, Population, Sine
 from pliant.motion.explicit.engine import Crew
 from pliant.shape import Lattice
+from pliant.shape.solids import box
 from pliant.view import Figure
 from pliant.view.figures import bounded
 
@@ -24,6 +25,10 @@ CELLS = 42
 """Along each edge of the cube: 984,438 springs on 79,507 nodes."""
 
 STEPS = 20
+MILLION, THOUSAND = 43, 1000
+"""Cells along each edge of a cube of 1,055,908 springs, and steps that it does on the ground."""
+POINTS = 50_000
+"""Best-candidate points in a cube."""
 FLOORS = {"structured_f32_1t": 300.0, "general_f32_1t": 90.0}
 TRIAD = 4_000_000
 """Numbers in each array of the yardstick: more than the caches nearest to a core hold."""
@@ -37,7 +42,8 @@ def triad(a: Any, b: Any, c: Any, factor: float) -> None:
 
 
 def measure() -> list[Figure]:
-    """Both layouts, float32 and float64, one thread and two, a ragged lattice of several materials, a population."""
+    """Both layouts, float32 and float64, one thread and two, a ragged lattice of several materials, a population; what a
+    million springs and 50,000 scattered points take."""
     cube = Lattice.block((CELLS,) * 3, size=0.01)
     explicits, actions = {}, {}
     for layout in ("structured", "general"):
@@ -54,7 +60,7 @@ def measure() -> list[Figure]:
     times = smallest_times(actions, seconds=25.0, least=5)
     speeds = {name: STEPS * len(e.springs.springs) / times[name] / 1e6 for name, e in explicits.items()}
     bandwidth = 3 * 4 * TRIAD / times["triad"] / 1e9
-    return _figures(explicits, speeds, bandwidth) + _population() + _starts()
+    return _figures(explicits, speeds, bandwidth) + _population() + _million() + _scattered() + _starts()
 
 
 def shaken(
@@ -171,6 +177,55 @@ def _population() -> list[Figure]:
             better="higher",
         ),
     ]
+
+
+def _million() -> list[Figure]:
+    """A process of its own builds a cube of a million springs in double precision and lets it fall onto the ground.
+
+    The memory is the largest that the process had, with Python and pliant in it.
+    """
+    code = (
+        "import resource, sys, time\n"
+        "import pliant as pl\n"
+        "from pliant.motion.explicit import Plane\n"
+        "def cube(cells):\n"
+        "    body = pl.SpringBody(pl.Lattice.block((cells,) * 3, size=0.01), E=1e5)\n"
+        "    return pl.Explicit(body, gravity=(0, 0, -9.81), ground=Plane(offset=-1e-4))\n"
+        "cube(2).run(0.01)\n"
+        "begin = time.perf_counter()\n"
+        "big = cube(int(sys.argv[1]))\n"
+        "built = time.perf_counter() - begin\n"
+        "run = big.run(int(sys.argv[2]) * big.step).require()\n"
+        "most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "most *= 1 if sys.platform == 'darwin' else 1024\n"
+        "print(len(big.springs.springs), built, most / 1e9, run.seconds)\n"
+    )
+    command = [sys.executable, "-c", code, str(MILLION), str(THOUSAND)]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    springs, built, memory, seconds = (float(word) for word in answer.split())
+    source = f"{springs:,.0f} springs, float64"
+    return [
+        bounded("springs.million_build_s", built, "s", 30.0, "lower", source),
+        bounded("springs.million_memory_gb", memory, "GB", 1.0, "lower", source + ", whole process"),
+        Figure(
+            "springs.million_steps_s",
+            seconds,
+            "s",
+            source=f"{source}, {THOUSAND:,} steps on the ground",
+            better="lower",
+        ),
+    ]
+
+
+def _scattered() -> list[Figure]:
+    """Seconds of a lattice on best-candidate points in a cube, of 100 candidates each, with its springs."""
+    cube = box((0.1, 0.1, 0.1))
+    Lattice.scattered(cube, count=100)
+    begin = time.perf_counter()
+    lattice = Lattice.scattered(cube, count=POINTS)
+    seconds = time.perf_counter() - begin
+    source = f"{len(lattice.points):,} points, {len(lattice.springs):,} springs"
+    return [bounded("springs.best_candidate_s", seconds, "s", 60.0, "lower", source)]
 
 
 def _starts() -> list[Figure]:

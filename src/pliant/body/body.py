@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import InputError
+from pliant.errors import InputError, PliantWarning
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -247,3 +248,16 @@ def rayleigh_coefficients(damping: tuple[float, float]) -> tuple[float, float]:
     if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
         raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
     return a, b
+
+
+def warn_of_unused(values: Mapping[int, Any], labels: NDArray[np.integer], name: str, element: str) -> None:
+    """Tell when there is a value for a label that nothing has: most likely the labels were forgotten."""
+    there = np.unique(labels).tolist()
+    unused = sorted(set(values) - set(there))
+    if unused:
+        warnings.warn(
+            f"there is {name} for label {unused[0]}, but no {element} has it: the labels are {there}; set them with "
+            "labelled(...), or leave it out",
+            PliantWarning,
+            stacklevel=4,
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.body import _spring_kernels as kernels
-from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients
+from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
 from pliant.body.fields import Fields, spring_fields
 from pliant.errors import InputError, MaterialError
 from pliant.shape import Lattice
@@ -162,6 +162,7 @@ def per_cell(lattice: Lattice, value: PerCell, name: str, unit: str) -> Array:
                 f"the cells with label {missing[0]} have no {name}",
                 remedy=f"give one per label [{unit}]; the lattice has {np.unique(lattice.labels)}",
             )
+        warn_of_unused(value, lattice.labels, name, "cell")
         labels, number = np.unique(lattice.labels, return_inverse=True)
         value = np.array([float(value[int(label)]) for label in labels])[number]
     try:

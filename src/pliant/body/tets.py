@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import _tet_kernels as kernels
 from pliant.body.blocks import BlockIndex, pair_nodes
-from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients
+from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
 from pliant.body.discretization import DiscretizationError, discretization_error
 from pliant.body.element import tet_element
 from pliant.body.fields import Fields, tet_fields
@@ -291,6 +291,7 @@ def _laws_by_region(law: Laws, labels: NDArray[np.integer]) -> tuple[list[Law], 
             f"the tets with label {missing[0]} have no law",
             remedy=f"give one per label; the mesh has {np.unique(labels)}",
         )
+    warn_of_unused(law, labels, "a law", "tet")
     numbers = {label: k for k, label in enumerate(law)}
     return list(law.values()), np.array([numbers[int(label)] for label in labels], np.int64)
 

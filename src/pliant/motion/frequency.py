@@ -15,19 +15,21 @@ def peak_frequency(times: ArrayLike, values: ArrayLike, *, above: float = 0.0) -
 
     The peak lies between two lines of the spectrum; a parabola through the logarithms of the three highest lines finds it to
     about a thousandth of their distance 1 / duration when the record has at least four periods. above [Hz]: lines below are
-    left out (a slow drift). times [s]: evenly spaced, [s]; values: [s].
+    left out (a slow drift). A record without motion raises. times [s]: evenly spaced, [s]; values: [s].
 
     >>> t = np.arange(0, 2.0, 1e-3)
     >>> round(peak_frequency(t, np.sin(2 * np.pi * 7.3 * t)), 2)
     7.3
     """
     t, y = _checked(times, values, least=8)
+    _require_motion(np.ptp(y) > 1e-14 * np.abs(y).max(), "a record without motion")
     window = np.hanning(len(y))
     fine = 4 * len(y)
     spectrum = np.abs(np.fft.rfft((y - y.mean()) * window, fine))
     lines = np.fft.rfftfreq(fine, t[1] - t[0])
     spectrum[lines < above] = 0.0
     k = int(np.argmax(spectrum[1:-1])) + 1
+    _require_motion(spectrum[k] > 0.0, f"a record without motion at {above} Hz or above")
     low, middle, high = np.log(np.maximum(spectrum[k - 1 : k + 2], 1e-300))
     bend = low - 2.0 * middle + high
     shift = 0.5 * (low - high) / bend if bend < 0 else 0.0
@@ -59,6 +61,11 @@ def crossing_frequency(times: ArrayLike, values: ArrayLike) -> float:
         crossings = t[before] + share * (t[1] - t[0])
         found.append((len(crossings) - 1) / (crossings[-1] - crossings[0]))
     return float(np.mean(found))
+
+
+def _require_motion(there: bool | np.bool_, otherwise: str) -> None:
+    if not there:
+        raise InputError(otherwise, remedy="record a node and a coordinate that move, for two periods or more")
 
 
 def _checked(times: ArrayLike, values: ArrayLike, least: int) -> tuple[Array, Array]:

@@ -113,8 +113,9 @@ class Lattice(NodeSet):
         """Cubes of one size [m] in a solid, joined along edges, face diagonals and body diagonals.
 
         solid: a closed surface, a tet mesh, or a function (a `Region`) points -> bool together with its `bounds`, (lower,
-        upper) [m]. The grid lies in the middle of the solid's box. A cell is kept when its middle is inside, so that the
-        volume is right on average; with whole=True only when all its corners are, so that no point is outside.
+        upper) [m]. The grid lies in the middle of the solid's box. A cell is kept when its middle is inside or on the
+        surface, so that the volume is right on average; with whole=True only when all its corners are, so that no point is
+        outside.
         body_diagonals: k3 / (E a), see `lattice_voxels`; 0 leaves out these springs (18 neighbours instead of 26).
         """
         shape = as_solid(solid, bounds)

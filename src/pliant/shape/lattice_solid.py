@@ -94,6 +94,16 @@ class Solid:
         within[unknown] = self.region(points[unknown])
         return within
 
+    def inside_or_on(self, points: FloatArray, tolerance: float) -> NDArray[np.bool_]:
+        """Which points (n, 3) [m] are inside, or nearer to the surface, where that is known, than a tolerance [m]."""
+        found = self.inside(points)
+        if self.surface is not None:
+            doubtful = np.flatnonzero(~found)
+            if len(points) >= MANY:
+                doubtful = doubtful[self.boxes.side(points[doubtful]) == Side.UNKNOWN]
+            found[doubtful] = self.surface.tree.closest(points[doubtful])[0] < tolerance
+        return found
+
 
 def as_solid(solid: SolidLike, bounds: ArrayLike | None = None) -> Solid:
     """What the user gave as a `Solid`.

@@ -31,6 +31,8 @@ MOST_CELLS = 50_000_000
 LARGEST_BODY_SHARE = 0.3
 """k3 = 0.3 E a is where the face diagonals vanish."""
 VOLUME_TOLERANCE = 0.05
+SKIN = 1e-6
+"""Points within so much of a cell's size are on the surface."""
 
 
 def voxel_springs(body_diagonals: float) -> tuple[NDArray[np.int64], FloatArray]:
@@ -56,8 +58,8 @@ def voxel_springs(body_diagonals: float) -> tuple[NDArray[np.int64], FloatArray]
 def voxels_inside(solid: Solid, size: float, whole: bool) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Lower corner [m] (3,) of a grid of cells in the middle of the solid's box, and which cells belong to it, 3-D.
 
-    A cell belongs to the solid when its middle is inside (the volume is then right on average), or with `whole` when all
-    its corners are inside or on the surface.
+    A cell belongs to the solid when its middle is inside or on the surface (the volume is then right on average), or with
+    `whole` when all its corners are. On the surface: to 1e-6 of the size, so that rounding does not decide.
     """
     if not (np.isfinite(size) and size > 0.0):
         raise InputError(f"size is {size}", remedy="give a positive cell size in metres")
@@ -76,12 +78,13 @@ def voxels_inside(solid: Solid, size: float, whole: bool) -> tuple[FloatArray, N
     counts = np.maximum(np.round(extent / size).astype(np.int64), 1)
     origin = solid.bounds.mean(axis=0) - counts * size / 2
     if whole:
-        inside = _corners_inside(solid, origin, size, counts)
+        inside = solid.inside_or_on(_grid_points(origin, size, counts + 1), SKIN * size).reshape(tuple(counts + 1))
         cells = np.ones(tuple(counts), bool)
         for i, j, k in CORNERS:
             cells &= inside[i : i + counts[0], j : j + counts[1], k : k + counts[2]]
     else:
-        cells = solid.inside(_grid_points(origin + size / 2, size, counts)).reshape(tuple(counts))
+        middles = _grid_points(origin + size / 2, size, counts)
+        cells = solid.inside_or_on(middles, SKIN * size).reshape(tuple(counts))
     if not cells.any():
         raise MeshError(f"no cell of {size:.3g} m lies inside the solid", remedy="give a smaller size, below its walls")
     return origin, cells
@@ -90,15 +93,6 @@ def voxels_inside(solid: Solid, size: float, whole: bool) -> tuple[FloatArray, N
 def _grid_points(origin: FloatArray, size: float, counts: NDArray[np.int64]) -> FloatArray:
     axes = [origin[c] + size * np.arange(counts[c]) for c in range(3)]
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-
-
-def _corners_inside(solid: Solid, origin: FloatArray, size: float, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    points = _grid_points(origin, size, counts + 1)
-    inside = solid.inside(points)
-    if solid.surface is not None:
-        outside = np.flatnonzero(~inside)
-        inside[outside] = solid.surface.tree.closest(points[outside])[0] < 1e-6 * size
-    return inside.reshape(tuple(counts + 1))
 
 
 def without_loose_cells(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -68,6 +68,12 @@ def move_block(nodes: Any, world: Any, rule: Any, stage: int, now: int, p: int, 
             many = min(NEAR, n - q)
             if node.penetration(x, p + q, many, world.kind[o], world.shape[o], rule.numbers[0]) > 0:
                 node.press(nodes, x, p + q, many, world, o, work[:, q : q + many])
+    if rule.integrator == RUNGE_KUTTA:
+        for o in range(world.kind.size):
+            for q in range(0, n, NEAR):
+                many = min(NEAR, n - q)
+                if node.penetration(x, p + q, many, world.kind[o], world.shape[o], rule.numbers[0]) > 0:
+                    node.cling(nodes, x, p + q, many, world, o, work[:, q : q + many], stage, c)
     inverse_mass, mobile = nodes.inverse_mass[p : p + n], nodes.mobile[p : p + n]
     for a in range(3):
         xa, va, oa, fa, g = x[a, p : p + n], v[a, p : p + n], out[a, p : p + n], work[a, :n], world.gravity[a]
@@ -77,14 +83,13 @@ def move_block(nodes: Any, world: Any, rule: Any, stage: int, now: int, p: int, 
             node.lag_behind(xa, va, fa, inverse_mass, mobile, g, c, oa)
         else:
             node.kick(va, fa, inverse_mass, mobile, g, c[0], c[1])
-    if rule.integrator == RUNGE_KUTTA and stage < 3:
+    if rule.integrator == RUNGE_KUTTA:
         return
-    push = c[4] if rule.integrator == RUNGE_KUTTA else c[1]
     for o in range(world.kind.size):
         for q in range(0, n, NEAR):
             many = min(NEAR, n - q)
             if node.penetration(x, p + q, many, world.kind[o], world.shape[o], rule.numbers[0]) > 0:
-                node.rub(nodes, x, p + q, many, world, o, work[:, q : q + many], push)
+                node.rub(nodes, x, p + q, many, world, o, work[:, q : q + many], c[1])
 
 
 @kernel

@@ -142,6 +142,33 @@ def rub(nodes: Any, x: Any, p: int, n: int, world: Any, o: int, work: Any, push:
 
 
 @kernel
+def cling(nodes: Any, x: Any, p: int, n: int, world: Any, o: int, work: Any, stage: int, c: Any) -> None:
+    """Add Coulomb's friction to the forces of a stage of Runge-Kutta.
+
+    It is the force that brings the tangential velocity of the step's start to zero within the step (stick), at most mu N
+    (slip): a node at rest has no slope in any stage and stays where it is.
+    """
+    mu, h, damping, zero = world.touch[o, 0], c[STEP], c[DAMPING], work[0, 0] - work[0, 0]
+    for i in range(n):
+        if work[3 + o, i] > zero:
+            q = p + i
+            _, a, b, d = normal_at(x, q, world.kind[o], world.shape[o])
+            m, g, now = nodes.inverse_mass[q], world.gravity, nodes.v
+            begin = nodes.v if stage == 0 else nodes.stage[1]
+            ux = begin[0, q] + h * (work[0, i] * m + g[0] - damping * now[0, q])
+            uy = begin[1, q] + h * (work[1, i] * m + g[1] - damping * now[1, q])
+            uz = begin[2, q] + h * (work[2, i] * m + g[2] - damping * now[2, q])
+            away = a * ux + b * uy + d * uz
+            tx, ty, tz = ux - away * a, uy - away * b, uz - away * d
+            speed = math.sqrt(tx * tx + ty * ty + tz * tz)
+            most = mu * work[3 + o, i] * h * m
+            share = (most / speed if speed > most else nodes.mobile[q]) / (h * m)
+            work[0, i] -= share * tx
+            work[1, i] -= share * ty
+            work[2, i] -= share * tz
+
+
+@kernel
 def hold(v: Any, holds: Any, first: int, last: int) -> None:
     """Velocities of nodes that move in a plane or along a line."""
     for e in range(first, last):

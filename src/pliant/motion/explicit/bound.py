@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pliant.motion.explicit import _spring_sums as kernels
+from pliant.motion.explicit.motors import Coupling
 from pliant.motion.explicit.springs import Array, Springs
 from pliant.shape import Lattice
 
@@ -16,23 +17,31 @@ REACH = {"verlet": 2.0, "semi-implicit": 2.0, "forward": 2.0, "rk4": 2.0 * np.sq
 ITERATIONS = 30
 
 
-def highest_frequency(springs: Springs, extra: Array, steepness: Array | None = None) -> float:
+def highest_frequency(
+    springs: Springs, extra: Array, steepness: Array | None = None, couplings: Sequence[Coupling] = ()
+) -> float:
     """The highest angular frequency [rad/s] about rest, to about a percent and not below.
 
-    By Lanczos' method on M^-1/2 (K + D) M^-1/2, D = `extra` [n] [N/m] (contact, motors): the largest Ritz value plus its
-    residual, or Gershgorin's bound where that is smaller: max over nodes of (2 sum of k + D) / m. steepness [m]: factor on
-    the constants where a law is steeper than linear. Supports are left out; they lower frequencies only.
+    By Lanczos' method on M^-1/2 (K + D) M^-1/2, D = `extra` [n] [N/m] (contact, hubs of motors): the largest Ritz value plus
+    its residual, or Gershgorin's bound where that is smaller: max over nodes of (2 sum of k + D) / m. couplings: of hubs with
+    their bases, in K, and in Gershgorin's bound by |a - b|^2 <= 2 |a|^2 + 2 |b|^2. steepness [m]: factor on the constants
+    where a law is steeper than linear. Supports are left out; they lower frequencies only.
     """
     k = springs.constants if steepness is None else springs.constants * steepness
     ends = springs.springs
     d = springs.points[ends[:, 1]] - springs.points[ends[:, 0]]
     direction = d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
     sums = np.bincount(ends.ravel(), np.repeat(k, 2), minlength=len(springs.points))
-    crude = float(np.max((2.0 * sums + extra) / springs.masses))
-    return float(np.sqrt(min(crude, _largest_eigenvalue(springs, k, direction, extra))))
+    rates = (2.0 * sums + extra) / springs.masses
+    for coupling in couplings:
+        rates[coupling.hub] += coupling.k / springs.masses[coupling.hub]
+        rates[coupling.base] += 2.0 * coupling.rate
+    return float(np.sqrt(min(float(rates.max()), _largest_eigenvalue(springs, k, direction, extra, couplings))))
 
 
-def _largest_eigenvalue(springs: Springs, k: Array, direction: Array, extra: Array) -> float:
+def _largest_eigenvalue(
+    springs: Springs, k: Array, direction: Array, extra: Array, couplings: Sequence[Coupling]
+) -> float:
     root = 1.0 / np.sqrt(springs.masses)[:, None]
     v = np.random.default_rng(0).normal(size=springs.points.shape)
     v /= np.linalg.norm(v)
@@ -40,6 +49,8 @@ def _largest_eigenvalue(springs: Springs, k: Array, direction: Array, extra: Arr
     alpha, beta = [], [0.0]
     for _ in range(min(ITERATIONS, v.size)):
         kernels.times_stiffness(springs.springs, k, direction, extra, root * v, product)
+        for coupling in couplings:
+            coupling.add(root * v, product)
         w = root * product - beta[-1] * before
         alpha.append(float(np.vdot(v, w)))
         w -= alpha[-1] * v

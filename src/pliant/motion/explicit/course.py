@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,24 +53,33 @@ class Course:
     def run(self, progress: bool | None) -> ExplicitRun:
         """Work until the end, a stop or a failure."""
         begin = clock.perf_counter()
-        bar = _bar(progress, self.steps)
         good = self.engine.snapshot()
-        with Crew(self.explicit.threads) as crew:
+        with Crew(self.explicit.threads) as crew, _bar(progress, self.steps) as show:
             while self.done < self.steps and self.status is RunStatus.COMPLETED:
                 started, before = clock.perf_counter(), self.done
                 self._piece(crew)
-                bar(self.done)
+                show(self.done)
                 if not self.engine.good:
                     self._fail(good)
                     break
                 good = self.engine.snapshot()
                 self._pace(clock.perf_counter() - started, self.done - before)
                 asked = self.stop is not None and self.done % self.pause == 0 and self.done < self.steps
-                if asked and self.stop is not None and self.stop(self.explicit):
+                if asked and self._stops(crew):
                     self.status = RunStatus.STOPPED
             if self.status.ok:
                 self.engine.synchronize(self.explicit.damping, crew)
         return self._result(clock.perf_counter() - begin)
+
+    def _stops(self, crew: Crew) -> bool:
+        """The user's answer, who is shown velocities of the same time as positions; asking does not change the course."""
+        engine, between = self.engine, self.engine.snapshot()
+        engine.synchronize(self.explicit.damping, crew)
+        x, v = engine.x, engine.v
+        answer = self.stop is not None and bool(self.stop(self.explicit))
+        if np.array_equal(engine.x, x) and np.array_equal(engine.v, v):
+            engine.restore(between)
+        return answer
 
     def _pace(self, seconds: float, steps: int) -> None:
         """Choose how many steps take about PATIENCE."""
@@ -115,7 +125,7 @@ class Course:
             self._sample_energy(e.time, x, v)
         kept = [sample for sample in self.samples if sample[0] <= e.time + 0.5 * e.step]
         table = Energies(*np.array(kept).reshape(-1, 5).T) if self.energy_every is not None else None
-        count = len(e.springs.springs) * done * (4 if e.integrator == "rk4" else 1)
+        count = len(e.springs.springs) * done
         return ExplicitRun(
             self.status,
             (self.origin + self.every * np.arange(samples)) * e.step,
@@ -137,13 +147,16 @@ class Course:
         )
 
 
-def _bar(progress: bool | None, steps: int) -> Callable[[int], None]:
+@contextmanager
+def _bar(progress: bool | None, steps: int) -> Iterator[Callable[[int], None]]:
     """A function that shows how many steps are done; on a terminal, or when asked."""
     if not (progress or (progress is None and sys.stderr.isatty())):
-        return lambda done: None
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
 
-    def show(done: int) -> None:
-        end = "\n" if done == steps else ""
-        print(f"\rsimulating: {done} of {steps} steps ({100 * done // steps} %)", end=end, file=sys.stderr, flush=True)
-
-    return show
+    console = Console(stderr=True)
+    with Progress(console=console, transient=console.is_terminal) as bar:
+        task = bar.add_task("simulating", total=steps)
+        yield lambda done: bar.update(task, completed=done)

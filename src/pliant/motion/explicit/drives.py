@@ -52,10 +52,12 @@ class Motor:
     def __post_init__(self) -> None:
         axis, point = np.asarray(self.axis, float), np.asarray(self.point, float)
         good = axis.shape == (3,) and point.shape == (3,) and np.isfinite(point).all() and np.isfinite(axis).all()
-        if not good or not np.linalg.norm(axis) > 0:
+        if not good:
             raise InputError(
                 f"a motor with axis {self.axis} through {self.point}", remedy="give three finite numbers each"
             )
+        if not np.linalg.norm(axis) > 0:
+            raise InputError("the axis of a motor is zero", remedy="give a direction such as (0, 0, 1)")
         if not (np.isfinite((self.speed, self.phase, self.start)).all() and self.start >= 0):
             raise InputError(
                 f"a motor with speed {self.speed}, phase {self.phase}, start {self.start}",

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from pliant.motion.explicit import tables
 from pliant.motion.explicit._loop_kernels import advance
 from pliant.motion.explicit._motor_kernels import motor_forces
+from pliant.motion.explicit._node_kernels import hold
 from pliant.motion.explicit.layouts import Layout
 from pliant.motion.explicit.motors import motors_table
 from pliant.motion.explicit.setup import (
@@ -94,13 +95,15 @@ class Engine:
         self.put(springs.points, np.zeros_like(springs.points))
 
     def put(self, x: Array, v: Array) -> None:
-        """Set positions [n, 3] [m] and velocities [n, 3] [m/s]; nodes that are held do not move."""
+        """Set positions [n, 3] [m] and velocities [n, 3] [m/s]; nodes that are held do not move, nor leave their
+        planes and lines."""
         place, nodes = self.layout.place, self.nodes
         for buffer in range(2):
             nodes.x[buffer][:, place] = x.T
             nodes.packed[buffer][: len(nodes.packed[buffer]), :3] = nodes.x[buffer][:, : nodes.packed.shape[1]].T
         nodes.v[:, place] = v.T
         nodes.v[:] *= nodes.mobile
+        hold(nodes.v, self.holds, 0, len(self.holds.node))
         self.synchronous = True
 
     @property
@@ -119,13 +122,21 @@ class Engine:
         total = self.nodes.x[self.now].sum(dtype=float) + self.nodes.v.sum(dtype=float)
         return bool(np.isfinite(total))
 
-    def snapshot(self) -> tuple[Array, Array, int, bool]:
-        """State to come back to."""
-        return self.nodes.x[self.now].copy(), self.nodes.v.copy(), self.number, self.synchronous
+    def rewind(self) -> None:
+        """Back to rest at time zero."""
+        self.put(self.springs.points, np.zeros_like(self.springs.points))
+        self.rotations = np.tile(np.eye(3), (len(self.rotations), 1, 1))
+        self.number = 0
 
-    def restore(self, state: tuple[Array, Array, int, bool]) -> None:
+    def snapshot(self) -> tuple[Array, Array, int, bool, Array]:
+        """State to come back to."""
+        x, v = self.nodes.x[self.now].copy(), self.nodes.v.copy()
+        return x, v, self.number, self.synchronous, self.rotations.copy()
+
+    def restore(self, state: tuple[Array, Array, int, bool, Array]) -> None:
         """Come back to a state."""
-        x, v, self.number, self.synchronous = state
+        x, v, self.number, self.synchronous, rotations = state
+        self.rotations = rotations.copy()
         for buffer in range(2):
             self.nodes.x[buffer] = x
             self.nodes.packed[buffer][:, :3] = x[:, : self.nodes.packed.shape[1]].T

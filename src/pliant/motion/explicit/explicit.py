@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,13 +18,14 @@ from pliant.motion.explicit.course import Course
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.energy import energies
 from pliant.motion.explicit.engine import SPRINGS_PER_THREAD, Engine
-from pliant.motion.explicit.motors import hub_stiffness
+from pliant.motion.explicit.motors import Coupling, hub_and_base, hub_stiffness
 from pliant.motion.explicit.obstacles import Obstacle
 from pliant.motion.explicit.result import ExplicitRun
 from pliant.motion.explicit.setup import Surroundings, node_ids
 from pliant.motion.explicit.signals import Signal
 from pliant.motion.explicit.springs import Array, Springs
 
+T = TypeVar("T")
 Integrator = Literal["verlet", "semi-implicit", "rk4", "forward"]
 SAFE = 0.5
 """Default step relative to the longest stable one: lattices get stiffer where they are pressed together."""
@@ -57,9 +58,9 @@ class Explicit:
         ground: Obstacle | Sequence[Obstacle] = (),
         actuation: Mapping[int, Signal] | None = None,
         laws: Mapping[int, SpringLaw] | None = None,
-        motors: Sequence[Motor] = (),
-        loads: Sequence[Load] = (),
-        motions: Sequence[GivenMotion] = (),
+        motors: Motor | Sequence[Motor] = (),
+        loads: Load | Sequence[Load] = (),
+        motions: GivenMotion | Sequence[GivenMotion] = (),
         lines: Sequence[tuple[ArrayLike, ArrayLike]] = (),
         precision: Literal["double", "single"] = "double",
         threads: int | None = None,
@@ -77,11 +78,11 @@ class Explicit:
         """
         self.around = Surroundings(
             as_three(gravity, "gravity"),
-            (ground,) if isinstance(ground, Obstacle) else tuple(ground),
-            tuple(loads),
-            tuple(motions),
+            several(ground, Obstacle, "ground"),  # type: ignore[type-abstract]
+            several(loads, Load, "loads"),
+            several(motions, GivenMotion, "motions"),
             tuple(lines),
-            tuple(motors),
+            several(motors, Motor, "motors"),
             dict(actuation or {}),
             dict(laws or {}),
         )
@@ -92,12 +93,19 @@ class Explicit:
         if precision not in ("double", "single"):
             raise InputError(f"precision is {precision!r}", remedy="choose 'double' or 'single'")
         self.integrator, self.dtype = integrator, np.dtype(np.float64 if precision == "double" else np.float32)
-        self.limit = REACH[integrator] / highest_frequency(self.springs, self._stiffness_outside(), self._steepness())
+        turning = enumerate(self.around.motors)
+        bases = [Coupling.of(self.springs, m, motor) for m, motor in turning if motor.base is not None]
+        highest = highest_frequency(self.springs, self._stiffness_outside(), self._steepness(), bases)
+        self.limit = REACH[integrator] / highest
         self.step = self._checked_step(step)
         self.damping = damping
         self.threads = self._checked_threads(threads)
         self.on = np.ones(len(self.springs.springs))
         self.engine = self._make_engine(layout, device)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.springs.points)} nodes, {len(self.springs.springs)} springs"
+        return f"Explicit({sizes}, {self.integrator}, step {self.step:.3g} s, at {self.time:.6g} s)"
 
     def _make_engine(self, layout: str | None, device: str) -> Any:
         """The engine that does the steps."""
@@ -105,6 +113,10 @@ class Explicit:
         if device != "cpu":
             from pliant.motion.explicit.warp_engine import WarpEngine
 
+            if layout not in (None, "general"):
+                raise InputError(
+                    f"layout {layout!r} on a Warp device", remedy="leave `layout` to pliant, or use device='cpu'"
+                )
             self.layout = "general"
             return WarpEngine(self.springs, self.around, device=device, **arguments)
         found = None
@@ -126,8 +138,8 @@ class Explicit:
         for obstacle in self.around.obstacles:
             z = obstacle.damping
             extra += (obstacle.stiffness or own) * (z + np.sqrt(1.0 + z * z)) ** 2
-        for motor in self.around.motors:
-            hub = node_ids(motor.hub, len(extra), "a hub")
+        for m, motor in enumerate(self.around.motors):
+            hub, _ = hub_and_base(self.springs, m, motor)
             extra[hub] += hub_stiffness(self.springs, motor, hub)
         return extra
 
@@ -170,21 +182,21 @@ class Explicit:
 
     @property
     def x(self) -> Array:
-        """Positions now [n, 3] [m]; may be set."""
-        return np.asarray(self.engine.x)
+        """Positions now [n, 3] [m], a copy that cannot be written to; may be set as a whole."""
+        return _read_only(self.engine.x)
 
     @x.setter
     def x(self, value: ArrayLike) -> None:
-        self.engine.put(self._per_node(value), self.v)
+        self.engine.put(self._per_node(value, "x"), self.engine.v)
 
     @property
     def v(self) -> Array:
-        """Velocities now [n, 3] [m/s]; may be set."""
-        return np.asarray(self.engine.v)
+        """Velocities now [n, 3] [m/s], a copy that cannot be written to; may be set as a whole."""
+        return _read_only(self.engine.v)
 
     @v.setter
     def v(self, value: ArrayLike) -> None:
-        self.engine.put(self.x, self._per_node(value))
+        self.engine.put(self.engine.x, self._per_node(value, "v"))
 
     @property
     def time(self) -> float:
@@ -193,12 +205,11 @@ class Explicit:
 
     def reset(self) -> None:
         """Back to rest at time zero."""
-        self.engine.put(self.springs.points, np.zeros_like(self.springs.points))
-        self.engine.number = 0
+        self.engine.rewind()
 
-    def replace_loads(self, loads: Sequence[Load]) -> None:
+    def replace_loads(self, loads: Load | Sequence[Load]) -> None:
         """Other loads from now on, without signals or with those in use."""
-        self.around.loads = tuple(loads)
+        self.around.loads = several(loads, Load, "loads")
         self.engine.change_loads(self.around)
 
     def switch_off(self, springs: ArrayLike) -> None:
@@ -212,7 +223,7 @@ class Explicit:
     def _switch(self, springs: ArrayLike, value: float) -> None:
         if self.around.laws:
             raise InputError("springs with laws cannot be switched", remedy="leave them out of the body")
-        ids = node_ids(springs, len(self.on), "the springs to switch")
+        ids = node_ids(springs, len(self.on), "those to switch", "spring")
         self.on[ids] = value
         self.engine.scale_springs(self.on)
 
@@ -239,6 +250,7 @@ class Explicit:
         run by True. progress: a bar on stderr, by default on a terminal only.
         """
         steps = self._checked_steps(duration, every, energy_every)
+        require_interval(stop_every)
         pause = steps if stop is None else max(1, round((stop_every or duration / 20.0) / self.step))
         ids = node_ids(
             np.asarray(record, dtype=np.int64) if not np.size(record) else record, len(self.springs.points), "record"
@@ -252,12 +264,36 @@ class Explicit:
             raise InputError(f"a sample every {every} steps, energy every {energy_every}", remedy="give at least 1")
         return max(1, round(duration / self.step))
 
-    def _per_node(self, value: ArrayLike) -> Array:
+    def _per_node(self, value: ArrayLike, name: str) -> Array:
         array = np.array(value, dtype=float)
         shape = self.springs.points.shape
-        if array.shape != shape or not np.isfinite(array).all():
-            raise InputError(f"an array of shape {array.shape}", remedy=f"give finite numbers of shape {shape}")
+        if array.shape != shape:
+            raise InputError(f"{name} has shape {array.shape}", remedy=f"give finite numbers of shape {shape}")
+        wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if len(wrong):
+            raise InputError(
+                f"{name} of node {wrong[0]} is {array[wrong[0]].tolist()} ({len(wrong)} such nodes)",
+                remedy="give finite numbers",
+            )
         return array
+
+
+def require_interval(seconds: float | None) -> None:
+    if seconds is not None and not (np.isfinite(seconds) and seconds > 0):
+        raise InputError(f"stop_every is {seconds} s", remedy="give a positive number, or leave it out")
+
+
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
+
+
+def several(given: T | Sequence[T], kind: type[T], name: str) -> tuple[T, ...]:
+    """One thing or some of a kind, checked."""
+    items = (given,) if isinstance(given, kind) else given
+    if not isinstance(items, Sequence) or not all(isinstance(item, kind) for item in items):
+        raise InputError(f"{name} is {given!r}", remedy=f"give one {kind.__name__}, or a list of them")
+    return tuple(items)
 
 
 def as_three(vector: ArrayLike, name: str) -> Array:

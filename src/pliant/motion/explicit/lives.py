@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import InputError, MaterialError
 from pliant.motion.explicit.engine import Crew, Engine
 from pliant.motion.explicit.lanes import width
-from pliant.motion.explicit.signals import Signal
+from pliant.motion.explicit.signals import Signal, require_strain
 from pliant.motion.explicit.springs import Array, Ids
 
 if TYPE_CHECKING:
@@ -33,11 +33,15 @@ class Material:
     def __post_init__(self) -> None:
         if not (np.isfinite((self.E, self.density)).all() and self.E > 0 and self.density > 0):
             raise MaterialError(f"{self}", remedy="give positive numbers")
+        require_strain(self.strain, "a material")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PopulationRun:
-    """What became of each robot. Robots that failed or were stopped keep their last good state."""
+    """What became of each robot. Robots that failed or were stopped keep their last good state.
+
+    Nodes that only empty cells touch stay where the lattice has them: `present` tells them from the others.
+    """
 
     failed: NDArray[np.bool_]
     """Positions were no numbers any more, [r]."""
@@ -49,6 +53,8 @@ class PopulationRun:
     """Positions at the end, [r, n, 3] [m]."""
     v: Array
     """Velocities at the end, [r, n, 3] [m/s]."""
+    masses: Array
+    """Of the nodes [kg], [r, n]; zero where a robot has no cell."""
     times: Array
     """Of the samples [s], [s]."""
     positions: Array
@@ -57,6 +63,22 @@ class PopulationRun:
     """[r]; minus infinity for robots that failed, not a number without a fitness function."""
     seconds: float
     springs_per_second: float
+    """Springs times steps per second of the clock; a step of Runge-Kutta counts once, though it sums forces four times."""
+
+    def __repr__(self) -> str:
+        robots, nodes = self.masses.shape
+        counts = f"{int(self.failed.sum())} failed, {int(self.stopped.sum())} stopped"
+        return f"PopulationRun({robots} robots of {nodes} nodes, {self.end_times.max():.6g} s, {counts})"
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Nodes that a robot has, [r, n]."""
+        return self.masses > 0.0
+
+    @property
+    def middle(self) -> Array:
+        """Center of mass of each robot at the end, [r, 3] [m]."""
+        return np.asarray(np.einsum("rn,rna->ra", self.masses, self.x) / self.masses.sum(axis=1)[:, None])
 
 
 class Lives:
@@ -82,14 +104,15 @@ class Lives:
             while engine.number < steps and not (self.failed | self.stopped).all():
                 count = min(pause, steps - engine.number)
                 engine.run(count, self.population.damping, record, 0, crew)
-                if engine.number == steps:
-                    engine.synchronize(self.population.damping, crew)
+                between = engine.snapshot()
+                engine.synchronize(self.population.damping, crew)
                 self._look(stop if engine.number < steps else None)
+                engine.restore(between)
         samples = np.moveaxis(record.x.reshape(len(record.x), lanes, len(nodes), 3), 1, 0)[: len(self.robots)]
         self.positions = samples.astype(float)
         last = every * np.arange(len(record.x))
-        if engine.number == steps and steps % every == 0:
-            self.positions[:, -1] = self.x[:, nodes]
+        whole = np.flatnonzero(self.end_steps % every == 0)
+        self.positions[whole, self.end_steps[whole] // every] = self.x[whole][:, nodes]
         self.positions[last > self.end_steps[:, None]] = np.nan
         return self
 

@@ -18,9 +18,9 @@ from pliant.motion.explicit.result import ExplicitRun, RunStatus
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ManyRuns:
-    """What became of each robot.
+    """What became of each robot; many[3] is the run of the fourth.
 
     runs: one `ExplicitRun` per robot; failed, stopped [r]: which diverged, which ended early as asked; fitness [r]: minus
     infinity for those that failed, not a number without a fitness function; seconds: that all of them took together.
@@ -31,6 +31,15 @@ class ManyRuns:
     stopped: NDArray[np.bool_]
     fitness: Array
     seconds: float
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __getitem__(self, robot: int) -> ExplicitRun:
+        return self.runs[robot]
+
+    def __repr__(self) -> str:
+        return f"ManyRuns({len(self)} runs, {int(self.failed.sum())} failed, {int(self.stopped.sum())} stopped)"
 
     @property
     def springs_per_second(self) -> float:
@@ -57,6 +66,9 @@ def run_many(
     """
     if not robots:
         raise InputError("there are no robots to run", remedy="give at least one Explicit")
+    for number, robot in enumerate(robots):
+        if not isinstance(robot, Explicit):
+            raise InputError(f"robot {number} is a {type(robot).__name__}", remedy="give an Explicit for each")
     if len({id(robot) for robot in robots}) < len(robots):
         raise InputError("a robot is there twice", remedy="make an Explicit for each")
     begin = clock.perf_counter()

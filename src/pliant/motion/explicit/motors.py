@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pliant.errors import InputError
 from pliant.motion.explicit import tables
@@ -16,13 +18,10 @@ from pliant.motion.explicit.springs import Array, Ids, Springs
 
 def motors_table(springs: Springs, layout: Layout, motors: Sequence[Motor]) -> tables.Motors:
     """Hubs and bases of all motors; nodes of a hub are in no other hub and not in their own base."""
-    n = len(springs.points)
     hubs, bases, arms, base_arms = [], [], [], []
     axles, axes, drives, stiffness = np.zeros((len(motors), 3)), np.zeros((len(motors), 3)), [], []
     for m, motor in enumerate(motors):
-        hub = np.unique(node_ids(motor.hub, n, f"the hub of motor {m}"))
-        base = np.unique(node_ids([] if motor.base is None else motor.base, n, f"the base of motor {m}"))
-        _require_usable(springs, m, hub, base, motor.base is not None)
+        hub, base = hub_and_base(springs, m, motor)
         middle = np.zeros(3)
         if len(base):
             middle = springs.masses[base] @ springs.points[base] / springs.masses[base].sum()
@@ -53,6 +52,90 @@ def motors_table(springs: Springs, layout: Layout, motors: Sequence[Motor]) -> t
         order.astype(np.int64),
         layout.starts(places[order]),
     )
+
+
+def hub_and_base(springs: Springs, m: int, motor: Motor) -> tuple[Ids, Ids]:
+    """Checked nodes of motor m, each once; the base is empty when its axle is fixed in the world."""
+    n = len(springs.points)
+    hub = np.unique(node_ids(motor.hub, n, f"the hub of motor {m}"))
+    base = np.unique(node_ids([] if motor.base is None else motor.base, n, f"the base of motor {m}"))
+    _require_usable(springs, m, hub, base, motor.base is not None)
+    return hub, base
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """What ties a hub to its base about rest: the energy sum of k |u_i - c - w x p_i|^2 / 2.
+
+    c and w are the displacement of the base's middle and its small turn, M c = sum of m u and I w = sum of m r x u.
+    """
+
+    hub: Ids
+    k: Array
+    """Stiffness of the hub's nodes [N/m], [h]."""
+    p: Array
+    """Hub from the base's middle [m], [h, 3], at the angle at which the base is held most stiffly."""
+    base: Ids
+    masses: Array
+    """Of the base [kg], [b]."""
+    r: Array
+    """Base from its middle [m], [b, 3]."""
+    inertia: Array
+    """Of the base about its middle [kg m^2], [3, 3]."""
+    rate: float
+    """Square of the highest frequency [rad^2/s^2] of the base as one stiff part, the hub being held."""
+
+    @classmethod
+    def of(cls, springs: Springs, m: int, motor: Motor) -> Coupling:
+        """Of a motor that has a base."""
+        hub, base = hub_and_base(springs, m, motor)
+        masses, k = springs.masses[base], hub_stiffness(springs, motor, hub)
+        middle = masses @ springs.points[base] / masses.sum()
+        r = springs.points[base] - middle
+        inertia = np.einsum("j,jab->ab", masses, _crosses(r) @ _crosses(r).swapaxes(1, 2))
+        axle = np.asarray(motor.point, float)
+        turns = (_turned(springs.points[hub] - axle, motor.axis, angle) for angle in ANGLES)
+        rates = [(_rate(masses.sum(), inertia, k, axle - middle + arm), axle - middle + arm) for arm in turns]
+        rate, p = max(rates, key=lambda found: found[0])
+        return cls(hub, k, p, base, masses, r, inertia, rate)
+
+    def add(self, u: Array, out: Array) -> None:
+        """out += K u for displacements u [n, 3], without the part k u of the hub itself, which is diagonal."""
+        c = self.masses @ u[self.base] / self.masses.sum()
+        w = np.linalg.solve(self.inertia, self.masses @ np.cross(self.r, u[self.base]))
+        follow = c + np.cross(w, self.p)
+        out[self.hub] -= self.k[:, None] * follow
+        pull = self.k[:, None] * (u[self.hub] - follow)
+        alpha = np.linalg.solve(self.inertia, np.cross(self.p, pull).sum(axis=0))
+        out[self.base] -= self.masses[:, None] * (pull.sum(axis=0) / self.masses.sum() + np.cross(alpha, self.r))
+
+
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+"""Angles of a hub [rad] among which the one is looked for that holds its base most stiffly."""
+
+
+def _crosses(p: Array) -> Array:
+    """Matrices [n, 3, 3] with [p] v = p x v."""
+    x, y, z = p.T
+    o = np.zeros_like(x)
+    return np.stack([o, -z, y, z, o, -x, -y, x, o], axis=1).reshape(-1, 3, 3)
+
+
+def _turned(arms: Array, axis: ArrayLike, angle: float) -> Array:
+    """Arms [h, 3] turned about an axis by an angle [rad]."""
+    u = np.asarray(axis, float) / np.linalg.norm(np.asarray(axis, float))
+    along = (arms @ u)[:, None] * u
+    return np.asarray(along + np.cos(angle) * (arms - along) + np.sin(angle) * np.cross(u, arms))
+
+
+def _rate(mass: float, inertia: Array, k: Array, p: Array) -> float:
+    """Largest eigenvalue of a stiff part with mass and inertia that springs k hold at the places p."""
+    from scipy.linalg import eigh
+
+    J = np.concatenate([np.tile(np.eye(3), (len(p), 1, 1)), -_crosses(p)], axis=2)
+    M = np.zeros((6, 6))
+    M[:3, :3], M[3:, 3:] = mass * np.eye(3), inertia
+    return float(eigh(np.einsum("i,iab,iac->bc", k, J, J), M, eigvals_only=True)[-1])
 
 
 def hub_stiffness(springs: Springs, motor: Motor, hub: Ids) -> Array:

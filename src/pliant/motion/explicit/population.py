@@ -16,7 +16,7 @@ from pliant.errors import InputError, PliantWarning
 from pliant.exchange import usable_cores
 from pliant.motion.explicit.bound import REACH, stiffest_cell
 from pliant.motion.explicit.engine import Engine
-from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three
+from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three, require_interval, several
 from pliant.motion.explicit.lanes import batch_engine, width
 from pliant.motion.explicit.lives import Lives, Material, PopulationRun, Stop, judged
 from pliant.motion.explicit.obstacles import Obstacle
@@ -66,8 +66,8 @@ class Population:
 
         phases [rad]: [robots, materials] in the order of the palette, added to those of their signals. seeds: one whole number
         per robot (default: its number), for its own random numbers: `noise` [m/s] is the standard deviation of the first
-        velocities. fixed: nodes. step [s]: default half of the longest stable one of the stiffest cell. The rest is as in
-        `Explicit`.
+        velocities. fixed: nodes. step [s]: default half of the longest stable one of the stiffest cell. precision:
+        "single" by default. The rest is as in `Explicit`.
         """
         self.lattice, self.palette = lattice, dict(palette)
         self.materials = self._checked_materials(materials)
@@ -87,9 +87,11 @@ class Population:
         self.fixed = node_ids(
             np.asarray(fixed, np.int64) if not np.size(fixed) else fixed, len(lattice.points), "fixed"
         )
-        obstacles = (ground,) if isinstance(ground, Obstacle) else tuple(ground)
+        obstacles = several(ground, Obstacle, "ground")  # type: ignore[type-abstract]
         self.around = Surroundings(as_three(gravity, "gravity"), obstacles)
         self.dtype = np.dtype(np.float32 if precision == "single" else np.float64)
+        if threads is not None and threads < 1:
+            raise InputError(f"{threads} threads", remedy="give at least one")
         self.threads = threads or len(usable_cores())
         self.limit = REACH[integrator] / self._highest_frequency()
         self.step = SAFE * self.limit if step is None else float(step)
@@ -186,14 +188,20 @@ class Population:
         alone.v = self._first_velocities(np.array([robot]))[0]
         return alone
 
+    def masses(self, robots: ArrayLike | None = None) -> Array:
+        """Of the nodes of some robots (default: all) [kg], [r, n]; zero where a robot has no cell."""
+        ids = self.materials if robots is None else self.materials[np.asarray(robots)]
+        densities = np.zeros(ids.shape)
+        for number, material in self.palette.items():
+            densities[ids == number] = material.density
+        return np.asarray((self.lattice.volume_shares @ densities.T).T)
+
     def _arrays(self, robots: Ids) -> tuple[Array, list[Array], Array, NDArray[np.bool_]]:
         """Constants [m, b], their parts per material, masses [n, b] and which nodes do not move [n, b]."""
         ids = self.materials[robots].T
-        parts, masses = [], np.zeros((len(self.lattice.points), len(robots)))
+        parts, masses = [], self.masses(robots).T.copy()
         for number, material in self.palette.items():
-            there = (ids == number).astype(float)
-            parts.append(np.asarray(self.lattice.stiffness_shares @ (material.E * there)))
-            masses += self.lattice.volume_shares @ (material.density * there)
+            parts.append(np.asarray(self.lattice.stiffness_shares @ (material.E * (ids == number))))
         held = masses == 0.0
         masses[held] = 1.0
         held[self.fixed] = True
@@ -243,6 +251,7 @@ class Population:
         """
         if not (np.isfinite(duration) and duration > 0) or every < 1:
             raise InputError(f"a run of {duration} s, a sample every {every} steps", remedy="give positive numbers")
+        require_interval(stop_every)
         steps = max(1, round(duration / self.step))
         pause = max(1, round((stop_every or duration / 10.0) / self.step)) if stop is not None else PIECE
         n = len(self.lattice.points)
@@ -257,13 +266,14 @@ class Population:
         with ThreadPoolExecutor(min(self.threads, len(groups))) as pool:
             lives = list(pool.map(live, groups))
         seconds = clock.perf_counter() - begin
-        done = float(sum((life.end_steps).sum() for life in lives)) * (4 if self.integrator == "rk4" else 1)
+        done = float(sum(life.end_steps.sum() for life in lives))
         result = PopulationRun(
             np.concatenate([life.failed for life in lives]),
             np.concatenate([life.stopped for life in lives]),
             np.concatenate([life.end_steps for life in lives]) * self.step,
             np.concatenate([life.x for life in lives]),
             np.concatenate([life.v for life in lives]),
+            self.masses(),
             np.asarray(every * self.step * np.arange(steps // every + 1), float),
             np.concatenate([life.positions for life in lives]),
             np.full(len(self), np.nan),

@@ -26,7 +26,7 @@ class RunStatus(Enum):
         return self is not RunStatus.DIVERGED
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Energies:
     """Energies of a run at times [s], each [e] [J]."""
 
@@ -36,6 +36,9 @@ class Energies:
     gravitational: Array
     contact: Array
     """Stored where nodes press into obstacles."""
+
+    def __repr__(self) -> str:
+        return f"Energies({len(self.times)} samples)"
 
     @property
     def total(self) -> Array:
@@ -54,7 +57,7 @@ class Energies:
         return float(np.abs(self.total - line).max() / self.kinetic.max())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExplicitRun:
     """What was recorded in a run, and how it went.
 
@@ -86,10 +89,17 @@ class ExplicitRun:
     seconds: float
     """That the run took."""
     springs_per_second: float
+    """Springs times steps per second of the clock; a step of Runge-Kutta counts once, though it sums forces four times."""
     layout: str
     threads: int
     failed_node: int | None = None
     """The first node that is no number any more."""
+
+    def __repr__(self) -> str:
+        recorded = f", {len(self.nodes)} recorded in {len(self.times)} samples" if len(self.nodes) else ""
+        return (
+            f"ExplicitRun({self.status.name} at {self.time:.6g} s, {self.steps} steps, {len(self.x)} nodes{recorded})"
+        )
 
     @property
     def ok(self) -> bool:

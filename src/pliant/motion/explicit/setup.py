@@ -15,7 +15,7 @@ from pliant.motion.explicit import tables
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.layouts import Layout
 from pliant.motion.explicit.obstacles import Obstacle
-from pliant.motion.explicit.signals import Signal, packed
+from pliant.motion.explicit.signals import Signal, packed, require_strain
 from pliant.motion.explicit.springs import Array, Ids, Springs
 
 
@@ -50,17 +50,19 @@ class SignalBox:
         return self.signals.index(signal)
 
 
-def node_ids(nodes: ArrayLike, count: int, name: str) -> Ids:
-    """Checked node numbers in the order given, or from a mask."""
+def node_ids(nodes: ArrayLike, count: int, name: str, kind: str = "node") -> Ids:
+    """Checked numbers of nodes (or of another kind) in the order given, or from a mask."""
     ids = np.asarray(nodes)
     if ids.dtype == bool and ids.shape == (count,):
         ids = np.flatnonzero(ids)
     if ids.ndim != 1 or not (np.issubdtype(ids.dtype, np.integer) or ids.size == 0):
-        raise InputError(f"nodes of {name} have shape {ids.shape} and type {ids.dtype}", remedy="give node numbers")
+        raise InputError(
+            f"{kind}s of {name} have shape {ids.shape} and type {ids.dtype}", remedy=f"give {kind} numbers"
+        )
     ids = ids.astype(np.int64)
     wrong = ids[(ids < 0) | (ids >= count)]
     if len(wrong):
-        raise InputError(f"node {wrong[0]} of {name} does not exist", remedy=f"there are nodes 0 to {count - 1}")
+        raise InputError(f"{kind} {wrong[0]} of {name} does not exist", remedy=f"there are {kind}s 0 to {count - 1}")
     return ids
 
 
@@ -208,6 +210,8 @@ def _split(springs: Springs, around: Surroundings) -> tuple[dict[int, int], Arra
         for label in chosen:
             if label not in labels:
                 raise InputError(f"{name} of material {label}", remedy=f"the springs have the materials {list(labels)}")
+    for label, signal in around.actuation.items():
+        require_strain(signal, f"material {label}")
     if not around.actuation and not around.laws:
         return labels, np.zeros((len(springs.constants), len(labels))), springs.constants
     dense = springs.constants[:, None] if springs.parts is None else np.asarray(springs.parts.todense())

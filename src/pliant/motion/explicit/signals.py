@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,11 @@ class Signal(ABC):
     @abstractmethod
     def encoded(self) -> tuple[int, tuple[float, ...], Array]:
         """Kind, numbers, and a table of times and values [t, 2] (empty for most)."""
+
+    @property
+    @abstractmethod
+    def lowest(self) -> float:
+        """No value is below."""
 
     def __call__(self, time: ArrayLike) -> Array:
         """Values at times [s]."""
@@ -57,6 +62,11 @@ class Ramp(Signal):
         numbers = (self.end, self.duration, self.start, self.delay)
         self._require(bool(np.isfinite(numbers).all()) and self.duration >= 0, "give finite numbers, duration >= 0")
 
+    @property
+    def lowest(self) -> float:
+        """See `Signal`."""
+        return min(self.start, self.end)
+
     def encoded(self) -> tuple[int, tuple[float, ...], Array]:
         """See `Signal`."""
         return kernels.RAMP, (self.start, self.end, self.duration, self.delay), np.empty((0, 2))
@@ -73,6 +83,11 @@ class Thermal(Signal):
     def __post_init__(self) -> None:
         good = np.isfinite((self.amplitude, self.lag, self.delay)).all() and self.lag > 0
         self._require(bool(good), "give finite numbers, lag > 0 s")
+
+    @property
+    def lowest(self) -> float:
+        """See `Signal`."""
+        return min(0.0, self.amplitude)
 
     def encoded(self) -> tuple[int, tuple[float, ...], Array]:
         """See `Signal`."""
@@ -93,9 +108,10 @@ class Sine(Signal):
             bool(np.isfinite((self.amplitude, self.frequency, self.phase, self.offset)).all()), "give finite numbers"
         )
 
-    def shifted(self, phase: float) -> Sine:
-        """The same with another phase [rad]."""
-        return replace(self, phase=phase)
+    @property
+    def lowest(self) -> float:
+        """See `Signal`."""
+        return self.offset - abs(self.amplitude)
 
     def encoded(self) -> tuple[int, tuple[float, ...], Array]:
         """See `Signal`."""
@@ -121,9 +137,10 @@ class Pneumatic(Signal):
         good = good and self.frequency > 0 and 0 < self.duty < 1 and self.lag >= 0
         self._require(bool(good), "give frequency > 0 Hz, 0 < duty < 1, lag >= 0 s")
 
-    def shifted(self, phase: float) -> Pneumatic:
-        """The same with another phase [rad]."""
-        return replace(self, phase=phase)
+    @property
+    def lowest(self) -> float:
+        """See `Signal`."""
+        return min(0.0, self.amplitude)
 
     def encoded(self) -> tuple[int, tuple[float, ...], Array]:
         """See `Signal`."""
@@ -144,9 +161,23 @@ class Table(Signal):
         good = good and bool(np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all())
         self._require(good and np.isfinite(self.period), "give as many finite values as rising times")
 
+    @property
+    def lowest(self) -> float:
+        """See `Signal`."""
+        return float(min(self.values))
+
     def encoded(self) -> tuple[int, tuple[float, ...], Array]:
         """See `Signal`."""
         return kernels.TABLE, (self.period,), np.column_stack([self.times, self.values])
+
+
+def require_strain(signal: Signal | None, name: str) -> None:
+    """A strain of rest lengths stays above -1, where a spring has no length."""
+    if isinstance(signal, Signal) and not signal.lowest > -1.0:
+        raise InputError(
+            f"the strain of {name} reaches {signal.lowest:g}: rest lengths L (1 + strain) would be zero or negative",
+            remedy="keep offset - amplitude above -1, such as an amplitude of 0.2",
+        )
 
 
 def packed(signals: Sequence[Signal]) -> Signals:

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Springs:
     """Masses on points and springs between them.
 
@@ -45,6 +45,9 @@ class Springs:
     parts: csr_array | None = None
     """[m, c] [N/m]; none: all springs are of the first material."""
 
+    def __repr__(self) -> str:
+        return f"Springs({len(self.springs)} springs, {len(self.points)} points)"
+
     @classmethod
     def of(cls, body: SpringBody, *, materials: bool = False) -> Springs:
         """The springs of a body; `materials`: with what its regions contribute to each of them."""
@@ -57,6 +60,12 @@ class Springs:
             raise InputError(
                 f"rigid part {next(iter(body.supports.rigid))!r} in an explicit run",
                 remedy="give that region a larger E instead, or use Dynamics",
+            )
+        if body.mass_damping or body.stiffness_damping:
+            raise InputError(
+                f"a body with Rayleigh's damping ({body.mass_damping:g} 1/s, {body.stiffness_damping:g} s) in an explicit run",
+                remedy=f"make the body without; its first number is the rate of Explicit(damping={body.mass_damping:g}), the "
+                "second needs Dynamics",
             )
         grid = body.lattice.grid
         labels, parts = np.zeros(1, np.int64), None

@@ -26,6 +26,7 @@ class WarpEngine:
     def __init__(
         self, springs: Springs, around: Surroundings, *, device: str, step: float, integrator: str, dtype: np.dtype[Any]
     ) -> None:
+        _require_known(device)
         _require_supported(around, integrator, dtype)
         self._wp, self._kernels = _warp()
         self.device = _device(self._wp, device)
@@ -108,6 +109,11 @@ class WarpEngine:
     def good(self) -> bool:
         """Whether all numbers are finite."""
         return bool(np.isfinite(self.x).all() and np.isfinite(self.v).all())
+
+    def rewind(self) -> None:
+        """Back to rest at time zero."""
+        self.put(self.springs.points, np.zeros_like(self.springs.points))
+        self.number = 0
 
     def snapshot(self) -> tuple[Array, Array, int, bool]:
         """State to come back to."""
@@ -210,11 +216,14 @@ def _warp() -> tuple[Any, Any]:
     return wp, _warp_kernels
 
 
+def _require_known(device: str) -> None:
+    if device != "warp-cpu" and not device.startswith("cuda"):
+        raise InputError(f"device is {device!r}", remedy="choose 'cpu', 'cuda' or 'warp-cpu'")
+
+
 def _device(wp: Any, name: str) -> str:
     if name == "warp-cpu":
         return "cpu"
-    if not name.startswith("cuda"):
-        raise InputError(f"device is {name!r}", remedy="choose 'cpu', 'cuda' or 'warp-cpu'")
     if not wp.is_cuda_available():
         raise InputError(f"device {name!r} without a GPU that Warp can use", remedy="use device='cpu'")
     return name
