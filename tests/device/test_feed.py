@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
@@ -99,6 +100,33 @@ def test_an_emergency_stop_stays_until_it_is_released():
         until(lambda: np.allclose(drive.last, 4.0))
         assert drive.resumes == 1
     assert drive.audit.verdict.clean
+
+
+def test_a_release_is_whole_before_the_next_command():
+    """A command that is due right when the drive was told to resume does not stop it again behind the guard's back."""
+    due = []
+
+    class Slow(Guard):
+        def release(self):
+            if due:
+                tick = threading.Thread(target=feed._tick)
+                tick.start()
+                tick.join(timeout=0.2)
+                due.append(tick)
+            super().release()
+
+    drive = Judge()
+    feed = Feed(Slow([0.0, 0.0], [5.0, 5.0], rate=20.0, safe=0.0), drive)
+    feed._closing.set()
+    feed._thread.join()
+    feed.stop()
+    feed._tick()
+    assert drive.stops == 1
+    due.append(None)
+    feed.release()
+    due[-1].join()
+    feed._tick()
+    assert (drive.stops, drive.resumes, feed.stopped) == (1, 1, False)
 
 
 def test_a_drive_that_raises_is_a_fault():

@@ -73,7 +73,7 @@ class Feed:
                 self.drive.resume()
             self._halted = False
             self._stamp = time.monotonic()
-        self.guard.release()
+            self.guard.release()
 
     @property
     def stopped(self) -> bool:
