@@ -345,6 +345,26 @@ def test_an_audit_sees_every_broken_limit():
     assert not verdict.clean
 
 
+def test_a_jump_that_was_refused_is_refused_again():
+    """Judged from the last command that was obeyed, by the time since then; a glitch does not lock out what was meant."""
+    audit = Audit([0.0], [20.0], 1.0)
+    assert audit.see(np.array([0.0]), 0.0)
+    assert [audit.see(np.array([10.0]), 0.01 * k) for k in range(1, 50)] == [False] * 49
+    assert audit.see(np.array([0.5]), 0.5)
+    assert not audit.see(np.array([99.0]), 0.6)
+    assert audit.see(np.array([0.7]), 0.7)
+    assert audit.verdict.too_fast == 50
+
+
+def test_a_refused_first_command_is_no_reference():
+    """Before anything was obeyed, commands are counted by what was seen, and the first good one is obeyed."""
+    audit = Audit([0.0], [5.0], 1.0)
+    assert not audit.see(np.array([20.0]), 0.0)
+    assert audit.see(np.array([1.0]), 0.01)
+    assert not audit.see(np.array([3.0]), 0.02)
+    assert audit.verdict.too_fast == 2
+
+
 def drive_for(process, seconds, *, guarded):
     """Steps of a wild command at 200 Hz over the drive's bus; the last measurement."""
     drive, newest = process, None

@@ -179,6 +179,8 @@ class Reception:
         self._status, self._late_after = status, late_after
         self.count = -1
         self.time = 0.0
+        self.restarts = 0
+        """How often the sender has started anew."""
         self._stamp = 0
         self._quickest = np.inf
         self._arrived = 0.0
@@ -192,16 +194,20 @@ class Reception:
             self.time = message.stamp * 1e-6
         else:
             ahead = (message.sequence - self.count) % 65536
+            elapsed = ((message.stamp - self._stamp + STAMPS // 2) % STAMPS - STAMPS // 2) * 1e-6
+            silent = arrived - self._arrived >= SILENCE
             if ahead == 0 or ahead >= 32768:
-                if (65536 - ahead <= 64 or ahead == 0) and arrived - self._arrived < SILENCE:
+                if (65536 - ahead <= 64 or ahead == 0) and not silent:
                     status.late += 1
                     return False
                 # so far behind, or after such a silence, it is a sender that has started anew, not a straggler
                 self._restart(message)
+            elif silent and elapsed < 0:
+                self._restart(message)
             else:
                 status.lost += ahead - 1
                 self.count += ahead
-                self.time += ((message.stamp - self._stamp + STAMPS // 2) % STAMPS - STAMPS // 2) * 1e-6
+                self.time += elapsed
                 self._stamp = message.stamp
         status.received += 1
         delay = arrived - self.time
@@ -213,5 +219,6 @@ class Reception:
         return True
 
     def _restart(self, message: Message) -> None:
+        self.restarts += 1
         self.count, self._stamp, self.time = message.sequence, message.stamp, message.stamp * 1e-6
         self._quickest = np.inf

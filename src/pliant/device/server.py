@@ -86,6 +86,7 @@ class PlantServer:
         self._arrived = np.zeros(rows)
         self._reception = Reception(link.status)
         self._outgoing = Message(MEASUREMENT, len(plant.wiring.measurements))
+        self._restarts = 0
         self._stopped = False
         self._sequence = 0
         self._zero = np.nan
@@ -120,6 +121,9 @@ class PlantServer:
             elif message.kind == RESUME:
                 self._stopped = False
             elif message.kind == COMMAND and self._reception.accept(message, now):
+                if self._reception.restarts > self._restarts:
+                    self._restarts = self._reception.restarts
+                    self.audit.begin_anew()
                 self._arrived[:] = message.values
                 if self.audit.see(self._arrived, self._reception.time):
                     self._command[:] = self._arrived
