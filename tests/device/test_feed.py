@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from plants import arm
 
 from pliant.device import Audit, Drive, Feed, Guard, Wiring, opened_drive
 from pliant.errors import InputError
@@ -143,6 +144,9 @@ def test_what_does_not_fit_is_named():
     """Rows, rates and names of drives."""
     with pytest.raises(InputError, match="the guard has 1 rows and the drive takes 2"):
         Feed(Guard([0.0], [1.0], 1.0, 0.0), Judge())
+    with pytest.raises(InputError, match="the guard is for displacements and the drive takes efforts"):
+        Feed(Guard.of_robot(arm(), "displacement", rate=1.0), Judge())
+    Feed(Guard.of_robot(arm(), "effort"), Judge()).close()
     with pytest.raises(InputError, match="rate is 0 Hz"):
         Feed(guard(), Judge(), rate=0)
     with Feed(guard(), Judge()) as feed, pytest.raises(InputError, match="the command has 3 rows"):

@@ -37,6 +37,11 @@ class Feed:
                 f"the guard has {len(guard.low)} rows and the drive takes {len(drive.wiring.commands)} commands",
                 remedy="make both from the same robot: Guard.of_robot, Wiring.of_robot",
             )
+        if guard.kind not in (None, drive.wiring.kind):
+            raise InputError(
+                f"the guard is for {guard.kind}s and the drive takes {drive.wiring.kind}s",
+                remedy=f"make it with Guard.of_robot(robot, {drive.wiring.kind!r})",
+            )
         self.guard, self.drive, self.rate = guard, drive, float(rate)
         self.events = 0
         """The guard's flags of the last command."""
