@@ -14,7 +14,7 @@ from mcap.exceptions import McapError
 from mcap.reader import make_reader
 
 from pliant.device import Channel, Event, Recorder, event_channel, read_recording, repair
-from pliant.errors import FileError, InputError
+from pliant.errors import FileError, InputError, PliantWarning
 
 CONTROL = Channel(
     "control",
@@ -152,6 +152,8 @@ def test_a_killed_recorder_leaves_all_but_the_last_second(tmp_path):
     tried = push_in_time(recorder.ring("control"), 5.0)
     os.kill(recorder.pid, signal.SIGKILL)
     wait_until_dead(recorder.pid, 5.0)
+    with pytest.warns(PliantWarning, match=r"run\.mcap was not finished, .* was ended by signal 9 .*pliant repair /"):
+        recorder.close()
     recorder.close()
     with open(file, "rb") as stream, pytest.raises(McapError):
         list(make_reader(stream).iter_messages())

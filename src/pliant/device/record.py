@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+import warnings
 from collections.abc import Sequence
 from multiprocessing.util import Finalize
 from os import PathLike
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pliant.device.channel import TIME, Channel
-from pliant.errors import FileError, InputError, MissingExtraError
+from pliant.errors import FileError, InputError, MissingExtraError, PliantWarning
 from pliant.exchange import Ring
 
 CHUNK = 0.25
@@ -110,11 +111,22 @@ class Recorder:
         return {name: ring.lost for name, ring in self._rings.items()}
 
     def close(self, within: float = 20.0) -> dict[str, int]:
-        """Let the process write what waits, finish the file and end; what was lost, by channel. May be called twice."""
-        lost = self.lost if self._rings else {}
+        """Let the process write what waits, finish the file and end; what was lost, by channel. Warns where the process has
+        ended by itself (killed, disk full). May be called twice."""
+        if not self._rings:
+            return {}
+        lost = self.lost
         self._stop.set()
         self._process.join(within)
+        end = _unhappy_end(self._process.exitcode, within)
         self._give_up()
+        if end:
+            warnings.warn(
+                f"{self.file} was not finished, the recorder's process {end}: what it brought to the disk is there; "
+                f"make it whole with: pliant repair {self.file}",
+                PliantWarning,
+                stacklevel=2,
+            )
         return lost
 
     def _give_up(self) -> None:
@@ -132,6 +144,15 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _unhappy_end(code: int | None, within: float) -> str:
+    """How a process ended that did not do so as it should, in words."""
+    if code is None:
+        return f"did not end within {within:g} s"
+    if code < 0:
+        return f"was ended by signal {-code} ({signal.strsignal(-code)})"
+    return f"ended with exit code {code}" if code else ""
 
 
 def _require_mcap() -> None:
