@@ -139,6 +139,16 @@ def test_repair_and_replay(tmp_path):
     assert "500 records, 0.499 s" in pliant("repair", file).stdout
     assert "is whole" in pliant("repair", file).stdout
     assert "never finished" not in pliant("replay", file, "--out", tmp_path).stdout
+    data = bytearray(file.read_bytes())
+    data[200:250] = bytes(50)
+    file.write_bytes(data)
+    for command in (("replay", file, "--out", tmp_path), ("repair", file)):
+        said = pliant(*command).stdout
+        assert "1 damaged part of the file skipped" in said
+        assert "500 records that were written are missing: control 500" in said
+        assert "never finished" not in said
+    assert "the original is kept" in said
+    assert (tmp_path / "run.mcap.damaged").read_bytes() == data
     done = pliant("repair", tmp_path / "run.png")
     assert done.returncode == 2
     assert "is no recording" in done.stderr

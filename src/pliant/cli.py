@@ -176,20 +176,35 @@ def check(
 
 @app.command()
 def repair(
-    file: Annotated[Path, typer.Argument(help="A recording (.mcap) that was never finished.")],
+    file: Annotated[Path, typer.Argument(help="A recording (.mcap) that was never finished, or is damaged.")],
     out: Annotated[Optional[Path], typer.Option(help="Write it here instead of in its place.")] = None,  # noqa: UP045
 ) -> None:
-    """Make a recording whole that a killed process left behind."""
+    """Make a recording whole that a killed process left behind, or that is damaged (the original is kept: FILE.damaged)."""
     from pliant.device import read_recording
     from pliant.device import repair as repaired
 
-    if read_recording(file).whole and out is None:
+    before = read_recording(file)
+    if before.whole and not before.damaged and out is None:
         print(f"{file} is whole")
         return
     log = repaired(file, out)
+    _print_damage(before)
+    if before.damaged and out is None:
+        print(f"the original is kept: {file}.damaged")
     begin, end = log.span
     records = sum(len(track) for track in log.tracks.values())
     print(f"repaired: {out or file}, {records} records, {end - begin:.3f} s")
+
+
+def _print_damage(log: Log) -> None:
+    """What is wrong with a file, and what that costs."""
+    if not log.whole:
+        print("the file was never finished, or its end is gone: all up to there was read")
+    if log.damaged:
+        print(f"{log.damaged} damaged part{'s' if log.damaged > 1 else ''} of the file skipped")
+    if log.missing:
+        which = ", ".join(f"{name} {count}" for name, count in log.missing.items())
+        print(f"{sum(log.missing.values())} records that were written are missing: {which}")
 
 
 @app.command()
@@ -212,8 +227,9 @@ def replay(
 
     log = read_recording(file)
     print_signals(log)
-    if not log.whole:
-        print(f"the file was never finished: pliant repair {file} makes it whole for other programs")
+    _print_damage(log)
+    if log.damaged or not log.whole:
+        print(f"pliant repair {file} makes it whole for other programs")
     out.mkdir(parents=True, exist_ok=True)
     picture = out / f"{file.stem}.png"
     draw_signals(log, picture, title=file.name)

@@ -169,7 +169,7 @@ class _Writer:
         from mcap.writer import Writer
 
         self._stream = open(file, "wb")  # noqa: SIM115 - open as long as the recording runs
-        self._writer = Writer(self._stream, chunk_size=16 << 20)
+        self._writer = Writer(self._stream, chunk_size=16 << 20, enable_data_crcs=True)
         self._writer.start(profile="", library="pliant")
         self._shift = shift
         self._writer.add_metadata("pliant", {"origin": repr(shift), **about})

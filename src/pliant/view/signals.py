@@ -68,7 +68,7 @@ def print_signals(log: Log) -> None:
     table.add_column("unit", no_wrap=True)
     for track in log.tracks.values():
         for field in signal_fields(track):
-            values = track[field].reshape(len(track), -1)
+            values = track[field]
             finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             low, high = (f"{finite.min():.5g}", f"{finite.max():.5g}") if finite.size else ("", "")
             table.add_row(f"{track.name}.{field}", str(len(track)), low, high, track.units.get(field, ""))
