@@ -22,6 +22,7 @@ class Judge(Drive):
         super().__init__(WIRING)
         self.audit = Audit([0.0, 0.0], [5.0, 5.0], [20.0, 20.0])
         self.last, self.stops, self.resumes, self.fails = None, 0, 0, fails
+        self.told = []
 
     def send(self, command, now):
         if self.fails:
@@ -36,12 +37,13 @@ class Judge(Drive):
 
     def stop(self):
         self.stops += 1
+        self.told.append("stop")
 
     def resume(self):
         self.resumes += 1
 
     def close(self):
-        pass
+        self.told.append("close")
 
 
 def guard():
@@ -66,6 +68,10 @@ def test_wishes_are_followed_within_the_limits():
     assert drive.audit.verdict.clean
     assert drive.last == pytest.approx([0.0, 0.0])
     assert drive.stops >= 1
+    assert drive.told[-2:] == ["stop", "close"]
+    feed.close()
+    assert drive.told.count("close") == 1
+    assert repr(feed) == f"<Feed of Judge at 100 Hz, closed, {drive.status.sent} commands sent>"
 
 
 def test_wishes_that_stop_coming_lead_to_the_safe_command():

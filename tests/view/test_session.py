@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pliant as pl
 from pliant.control.trajectory import Circle, Line
 from pliant.device import Feed, Guard, opened_drive
 from pliant.errors import InputError
+from pliant.gallery import Choices, Follower
 from pliant.view.page.loads import load_ranges
 from pliant.view.page.session import Session, _folded
 from pliant.view.page.snapshot import STAGES, by_stage
@@ -260,3 +262,24 @@ def test_a_drive_does_what_the_session_does():
         feed.close()
     assert feed.guard.command == pytest.approx(feed.guard.safe)
     assert drive.status.faults == 0
+
+
+def test_a_page_closes_the_drive_of_its_feed(monkeypatch):
+    """What `pliant run --drive` opened is stopped and let go of when the page ends, also where the page cannot be made."""
+    told = []
+
+    def opened(name, robot, kind):
+        drive = opened_drive(name, robot, kind)
+        monkeypatch.setattr(drive, "stop", lambda: told.append("stop"))
+        monkeypatch.setattr(drive, "close", lambda: told.append("close"))
+        return drive
+
+    monkeypatch.setattr("pliant.gallery.follower.opened_drive", opened)
+    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None)
+    page = exhibit.page(Choices(drive="simulated"))
+    page.close()
+    assert told[-2:] == ["stop", "close"]
+    told.clear()
+    with pytest.raises(InputError, match="rate is -1"):
+        replace(exhibit, rate=-1.0).page(Choices(drive="simulated"))
+    assert {"stop", "close"} <= set(told)

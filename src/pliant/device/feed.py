@@ -26,6 +26,8 @@ class Feed:
     are held, and after the guard's `hold` the command goes to the safe one, unless they are meant to stay (`keep`).
     `stop` is the emergency stop: the command goes to the safe one at the guard's rates, then the drive is told to stop; it
     stays so until `release`. Every method may be called from any thread, and none waits except `close`.
+
+    The drive is the feed's from then on: nobody else talks to it, and `close` closes it.
     """
 
     def __init__(self, guard: Guard, drive: Drive, *, rate: float = 100.0) -> None:
@@ -50,6 +52,7 @@ class Feed:
         self._halted = False
         self._lock = threading.Lock()
         self._closing = threading.Event()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="pliant feed", daemon=True)
         self._thread.start()
 
@@ -91,15 +94,20 @@ class Feed:
         return bool(np.abs(self.guard.command - self.guard.safe).max() < 1e-12)
 
     def close(self) -> None:
-        """Go to the safe command, tell the drive to stop, and end. May be called twice; the drive stays open."""
-        if self._thread.is_alive():
-            self.guard.stop()
+        """Go to the safe command, tell the drive to stop, close it, and end. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self.stop()
             deadline = time.monotonic() + PATIENCE
             while not self._halted and time.monotonic() < deadline:
                 time.sleep(0.01)
+        finally:
             self._closing.set()
             self._thread.join(timeout=1.0)
             self.drive.stop()
+            self.drive.close()
 
     def _run(self) -> None:
         due = time.monotonic()
@@ -120,6 +128,10 @@ class Feed:
                     self._halted = True
             except Exception as error:
                 self.drive.status.fail(error)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "stopped" if self.stopped else "following"
+        return f"<Feed of {type(self.drive).__name__} at {self.rate:g} Hz, {state}, {self.drive.status.sent} commands sent>"
 
     def __enter__(self) -> Feed:
         return self
