@@ -88,6 +88,11 @@ def test_a_typo_gets_the_choice():
         (("run", "cantilever", "--trajectory", "path.csv"), "follows nothing; leave out --trajectory"),
         (("run", "trunk", "--trajectory", "nowhere.csv"), "nowhere.csv: no such file or directory; check the path"),
         (("run", "cantilever", "--port", "99999"), "65535"),
+        (("run", "diamond", "--headless", "--drive", "foo", "--command", "bananas"), "--drive needs a page"),
+        (("run", "diamond", "--json", "x.json", "--drive", "simulated"), "--drive needs a page"),
+        (("run", "diamond", "--command", "effort"), "give one with --drive, or leave out --command"),
+        (("run", "diamond", "--headless", "--record", "x.mcap"), "give one with --drive, or leave out --record"),
+        (("run", "diamond", "--drive", "simulated", "--record", "nowhere/x.mcap"), "there is no folder"),
     ):
         done = pliant(*arguments)
         assert done.returncode == 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from pliant.errors import FileError, PliantError
+from pliant.errors import FileError, InputError, PliantError
 
 if TYPE_CHECKING:
     from pliant.device import Log
@@ -81,13 +81,20 @@ def run(
         Optional[str],  # noqa: UP045
         typer.Option(help="What the drive is told: displacement (default) or effort."),
     ] = None,
+    record: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Record all that the drive is told, stops too, to this file (.mcap; pliant replay shows it)."
+        ),
+    ] = None,
 ) -> None:
     """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
     from pliant.gallery import Choices, find
 
     exhibit = find(robot)
-    _require_writable(json)
-    choices = Choices(trajectory, mesh, body, gait, drive, command)
+    _require_writable(json, record)
+    _require_page_for_drive(headless or json is not None, drive, command, record)
+    choices = Choices(trajectory, mesh, body, gait, drive, command, record)
     if headless or json is not None:
         _report(robot, exhibit, choices, out, json)
     else:
@@ -156,7 +163,6 @@ def check(
 ) -> None:
     """Tell how good a mesh is for simulation: quality, and how much too stiff four-node tets are on it."""
     from pliant.body import TetBody
-    from pliant.errors import InputError
     from pliant.material import Corotational
     from pliant.shape import HalfSpace, TetMesh, read
 
@@ -240,7 +246,6 @@ def replay(
 
 def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) -> None:
     """The recorded targets once more, on a page."""
-    from pliant.errors import InputError
     from pliant.gallery import Follower, all_robots, find
     from pliant.view import Page, recorded_paths
 
@@ -279,7 +284,6 @@ def bench(
     """Measure speed, as milliseconds and as ratios within one run."""
     from pliant.bench import fem, inverse, qp
     from pliant.bench.repeat import repeated
-    from pliant.errors import InputError
     from pliant.view import print_figures, write_figures
 
     _require_writable(json)
@@ -319,7 +323,6 @@ def paper(
     data: Annotated[Optional[Path], typer.Option(help="Folder with measurements of others, where needed.")] = None,  # noqa: UP045
 ) -> None:
     """Reproduce a paper's tables and figures, each value beside the paper's."""
-    from pliant.errors import InputError
     from pliant.paper import all_papers
     from pliant.view import print_figures, write_figures
 
@@ -349,6 +352,15 @@ def main() -> None:
             f"pliant: {error.strerror or error}: {error.filename or ''}; check the path and its rights", file=sys.stderr
         )
         sys.exit(2)
+
+
+def _require_page_for_drive(without: bool, drive: str | None, command: str | None, record: Path | None) -> None:
+    """Refuse what would have no effect: a drive moves with a page, and the others are about a drive."""
+    if drive is not None and without:
+        raise InputError("--drive needs a page", remedy="leave out --headless and --json, or --drive")
+    for option, given in (("--command", command), ("--record", record)):
+        if given is not None and drive is None:
+            raise InputError(f"{option} is about a drive", remedy=f"give one with --drive, or leave out {option}")
 
 
 def _require_writable(*files: Path | None) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from plants import arm
 
-from pliant.device import Audit, Drive, Feed, Guard, Wiring, opened_drive
+from pliant.device import Audit, Drive, Event, Feed, Guard, Wiring, opened_drive, read_recording
+from pliant.device.feed import Act
 from pliant.errors import InputError
 
 WIRING = Wiring("effort", ("a", "b"), ("N",) * 2, (), ())
@@ -134,6 +135,37 @@ def test_a_release_is_whole_before_the_next_command():
     due[-1].join()
     feed._tick()
     assert (drive.stops, drive.resumes, feed.stopped) == (1, 1, False)
+
+
+@pytest.mark.alone
+def test_an_emergency_stop_is_in_the_recording(tmp_path):
+    """Who stopped when, the way to the safe command, when the drive was told, the release: all of it, with units and
+    counts."""
+    file = tmp_path / "run.mcap"
+    drive = Judge()
+    with Feed(guard(), drive, file=file) as feed:
+        feed.wish([4.0, 4.0])
+        feed.keep(True)
+        until(lambda: drive.last is not None and np.allclose(drive.last, 4.0))
+        feed.stop()
+        until(lambda: drive.stops == 1)
+        feed.release()
+        feed.keep(True)
+        until(lambda: np.allclose(drive.last, 4.0))
+    log = read_recording(file)
+    assert log.whole
+    assert log.about["kind"] == "effort"
+    track = log["feed"]
+    assert len(track) == drive.status.sent == track["sent"][-1]
+    assert log.counted("feed", "acts") == {"drive-stopped": 2, "stop": 1, "release": 1, "drive-resumed": 1, "close": 1}
+    acts = track["acts"]
+    order = [int(np.flatnonzero(acts & act)[0]) for act in (Act.STOP, Act.DRIVE_STOPPED, Act.RELEASE)]
+    assert order == sorted(order)
+    assert track["command"][order[0] - 1] == pytest.approx([4.0, 4.0])
+    assert track["command"][order[1]] == pytest.approx([0.0, 0.0])
+    assert (track["events"][order[0] + 1 : order[1]] & Event.STOPPED).all()
+    assert (track["wish"][order[0] :] == 4.0).all()
+    assert (track.units["command"], track.rows["wish"]) == ("N", ("a", "b"))
 
 
 def test_a_drive_that_raises_is_a_fault():

@@ -82,7 +82,7 @@ class Follower(Exhibit):
                 kind = require_kind(choices.command or "displacement")
                 guard = Guard.of_robot(robot, kind)
                 drive = opened.enter_context(opened_drive(choices.drive, robot, kind))
-                feed = opened.enter_context(Feed(guard, drive))
+                feed = opened.enter_context(Feed(guard, drive, file=choices.record))
             page = Page(robot, paths=paths, rate=self.rate, title=self.title, start=choices.trajectory, feed=feed)
             opened.pop_all()  # from here on it is the page that closes them
         return page
