@@ -80,6 +80,7 @@ def test_a_typo_gets_the_choice():
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
         (("bench", "fme"), "choose: fem, inverse, qp, realtime or springs"),
+        (("bench", "qp", "--mesh", "x.vtk"), "qp is not measured on a mesh; leave out --mesh"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),
@@ -98,6 +99,40 @@ def test_a_typo_gets_the_choice():
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_what_is_wrong_is_said_before_the_work(tmp_path, monkeypatch):
+    """An ending that no file of meshes has, a folder without the measurements: nothing is computed first. Repeats of the
+    real-time benchmark are made."""
+    from typer.testing import CliRunner
+
+    from pliant.bench import realtime
+    from pliant.cli import app
+    from pliant.errors import FileError
+    from pliant.paper import cronos
+
+    def run(*arguments):
+        return CliRunner().invoke(app, list(map(str, arguments)))
+
+    def must_not(*arguments):
+        raise AssertionError("this is work")
+
+    solids.box((0.04, 0.02, 0.02)).write(tmp_path / "part.stl")
+    monkeypatch.setattr("pliant.shape.read", must_not)
+    done = run("mesh", tmp_path / "part.stl", "--fill", "0.005", "--out", tmp_path / "x.xyz")
+    assert isinstance(done.exception, FileError)
+    assert "x.xyz has an unknown ending; use one of .stl" in str(done.exception)
+    monkeypatch.setattr(cronos, "_frequencies", must_not)
+    done = run("paper", "cronos", "--data", tmp_path, "--out", tmp_path)
+    assert isinstance(done.exception, FileError)
+    assert str(done.exception).endswith("of the SOFA framework (--data)")
+    calls = []
+    monkeypatch.setattr(realtime, "measure", lambda seconds: (calls.append(seconds) or [], ["a line"]))
+    done = run("bench", "realtime", "--repeats", "3", "--seconds", "2")
+    assert calls == [2.0] * 3
+    assert done.output.count("a line") == 3
+    words = " ".join(run("bench", "--help").output.replace("│", " ").split())
+    assert "How long realtime runs, in seconds." in words
 
 
 def test_mesh_inspects_and_fills(tmp_path):

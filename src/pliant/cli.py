@@ -136,7 +136,11 @@ def mesh(
 ) -> None:
     """Inspect a mesh; fill a closed surface with tets."""
     from pliant.shape import TetMesh, read
+    from pliant.shape.files import FORMATS
 
+    if out is not None and out.suffix.lower() not in FORMATS:
+        raise FileError(f"{out} has an unknown ending", remedy=f"use one of {', '.join(FORMATS)}", path=out)
+    _require_writable(out)
     shape = read(file, unit)
     print(shape)
     if fill is not None:
@@ -278,15 +282,17 @@ def bench(
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
-    seconds: Annotated[float, typer.Option(min=1.0, help="How long realtime runs [s].")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long realtime runs, in seconds.")] = 60.0,
     repeats: Annotated[int, typer.Option(min=1, help="Runs: the median is shown, and the worst of bounds.")] = 1,
 ) -> None:
     """Measure speed, as milliseconds and as ratios within one run."""
     from pliant.bench import fem, inverse, qp
     from pliant.bench.repeat import repeated
-    from pliant.view import print_figures, write_figures
+    from pliant.view import Figure, print_figures, write_figures
 
     _require_writable(json)
+    if mesh is not None and what not in ("fem", "inverse"):
+        raise InputError(f"{what} is not measured on a mesh", remedy="leave out --mesh")
     lines: list[str] = []
     if what == "fem":
         figures = repeated(lambda: fem.measure(mesh, large=large), repeats)
@@ -301,7 +307,12 @@ def bench(
     elif what == "realtime":
         from pliant.bench import realtime
 
-        figures, lines = realtime.measure(seconds)
+        def measured() -> list[Figure]:
+            found, said = realtime.measure(seconds)
+            lines.extend(said)
+            return found
+
+        figures = repeated(measured, repeats)
         title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop"
     elif what == "springs":
         from pliant.bench import springs

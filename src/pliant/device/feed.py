@@ -70,9 +70,9 @@ class Feed:
 
     The drive is the feed's from then on: nobody else talks to it, and `close` closes it.
 
-    With a `file`, every command is recorded (channel "feed"): the wish and its age, what left, the guard's events, `acts` (stop,
-    release and close by whoever wishes, and when the drive was told), what was measured and how long ago, and what the drive
-    counted.
+    With a `file`, every command is recorded (channel "feed"): the wish and its age, what left, the guard's events, `acts`
+    (stop, release and close by whoever wishes, and when the drive was told), what was measured and how long ago, and what the
+    drive counted.
     """
 
     def __init__(
