@@ -136,6 +136,28 @@ def test_what_is_pushed_is_read(tmp_path):
     assert json.loads(found[-1][2].data)["command"][2] is None
 
 
+def first_push(file, answer):
+    """How long the first record of a loop takes [s]."""
+    with Recorder(file, [CONTROL]) as recorder:
+        ring = recorder.ring("control")
+        record = ring.blank()
+        begin = time.perf_counter()
+        ring.push(record)
+        answer.send(time.perf_counter() - begin)
+
+
+@pytest.mark.alone
+def test_the_first_record_takes_no_longer_than_others(tmp_path):
+    """In a fresh process: what is compiled was loaded when the recorder was made, not in the loop."""
+    context = multiprocessing.get_context("spawn")
+    answer, far = context.Pipe(duplex=False)
+    process = context.Process(target=first_push, args=(tmp_path / "run.mcap", far))
+    process.start()
+    assert answer.poll(60)
+    assert answer.recv() < 0.05
+    process.join()
+
+
 @pytest.mark.alone
 def test_a_full_ring_is_counted_in_the_file(tmp_path):
     """The loop does not wait for a recorder that is held up; what was lost is in the file."""
@@ -210,6 +232,7 @@ def test_the_recorder_outlives_a_killed_controller(tmp_path):
     messages_of(file)
 
 
+@pytest.mark.alone
 def test_forgetting_to_close_is_no_harm(tmp_path):
     """A script that just ends gets its file, and ends."""
     file = tmp_path / "run.mcap"
