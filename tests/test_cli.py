@@ -80,6 +80,7 @@ def test_a_typo_gets_the_choice():
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
         (("bench", "fme"), "choose: fem, inverse, qp, realtime or springs"),
+        (("bench", "qp", "--mesh", "x.vtk"), "qp is not measured on a mesh; leave out --mesh"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),
@@ -88,11 +89,50 @@ def test_a_typo_gets_the_choice():
         (("run", "cantilever", "--trajectory", "path.csv"), "follows nothing; leave out --trajectory"),
         (("run", "trunk", "--trajectory", "nowhere.csv"), "nowhere.csv: no such file or directory; check the path"),
         (("run", "cantilever", "--port", "99999"), "65535"),
+        (("run", "diamond", "--headless", "--drive", "foo", "--command", "bananas"), "--drive needs a page"),
+        (("run", "diamond", "--json", "x.json", "--drive", "simulated"), "--drive needs a page"),
+        (("run", "diamond", "--command", "effort"), "give one with --drive, or leave out --command"),
+        (("run", "diamond", "--headless", "--record", "x.mcap"), "give one with --drive, or leave out --record"),
+        (("run", "diamond", "--drive", "simulated", "--record", "nowhere/x.mcap"), "there is no folder"),
     ):
         done = pliant(*arguments)
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_what_is_wrong_is_said_before_the_work(tmp_path, monkeypatch):
+    """An ending that no file of meshes has, a folder without the measurements: nothing is computed first. Repeats of the
+    real-time benchmark are made."""
+    from typer.testing import CliRunner
+
+    from pliant.bench import realtime
+    from pliant.cli import app
+    from pliant.errors import FileError
+    from pliant.paper import cronos
+
+    def run(*arguments):
+        return CliRunner().invoke(app, list(map(str, arguments)))
+
+    def must_not(*arguments):
+        raise AssertionError("this is work")
+
+    solids.box((0.04, 0.02, 0.02)).write(tmp_path / "part.stl")
+    monkeypatch.setattr("pliant.shape.read", must_not)
+    done = run("mesh", tmp_path / "part.stl", "--fill", "0.005", "--out", tmp_path / "x.xyz")
+    assert isinstance(done.exception, FileError)
+    assert "x.xyz has an unknown ending; use one of .stl" in str(done.exception)
+    monkeypatch.setattr(cronos, "_frequencies", must_not)
+    done = run("paper", "cronos", "--data", tmp_path, "--out", tmp_path)
+    assert isinstance(done.exception, FileError)
+    assert str(done.exception).endswith("of the SOFA framework (--data)")
+    calls = []
+    monkeypatch.setattr(realtime, "measure", lambda seconds: (calls.append(seconds) or [], ["a line"]))
+    done = run("bench", "realtime", "--repeats", "3", "--seconds", "2")
+    assert calls == [2.0] * 3
+    assert done.output.count("a line") == 3
+    words = " ".join(run("bench", "--help").output.replace("│", " ").split())
+    assert "How long realtime runs, in seconds." in words
 
 
 def test_mesh_inspects_and_fills(tmp_path):
@@ -139,6 +179,16 @@ def test_repair_and_replay(tmp_path):
     assert "500 records, 0.499 s" in pliant("repair", file).stdout
     assert "is whole" in pliant("repair", file).stdout
     assert "never finished" not in pliant("replay", file, "--out", tmp_path).stdout
+    data = bytearray(file.read_bytes())
+    data[200:250] = bytes(50)
+    file.write_bytes(data)
+    for command in (("replay", file, "--out", tmp_path), ("repair", file)):
+        said = pliant(*command).stdout
+        assert "1 damaged part of the file skipped" in said
+        assert "500 records that were written are missing: control 500" in said
+        assert "never finished" not in said
+    assert "the original is kept" in said
+    assert (tmp_path / "run.mcap.damaged").read_bytes() == data
     done = pliant("repair", tmp_path / "run.png")
     assert done.returncode == 2
     assert "is no recording" in done.stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from pliant.errors import FileError, PliantError
+from pliant.errors import FileError, InputError, PliantError
 
 if TYPE_CHECKING:
     from pliant.device import Log
@@ -81,13 +81,20 @@ def run(
         Optional[str],  # noqa: UP045
         typer.Option(help="What the drive is told: displacement (default) or effort."),
     ] = None,
+    record: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Record all that the drive is told, stops too, to this file (.mcap; pliant replay shows it)."
+        ),
+    ] = None,
 ) -> None:
     """Run a robot: on a page in the browser, or (--headless, --json) its figures beside their references and a picture."""
     from pliant.gallery import Choices, find
 
     exhibit = find(robot)
-    _require_writable(json)
-    choices = Choices(trajectory, mesh, body, gait, drive, command)
+    _require_writable(json, record)
+    _require_page_for_drive(headless or json is not None, drive, command, record)
+    choices = Choices(trajectory, mesh, body, gait, drive, command, record)
     if headless or json is not None:
         _report(robot, exhibit, choices, out, json)
     else:
@@ -129,7 +136,11 @@ def mesh(
 ) -> None:
     """Inspect a mesh; fill a closed surface with tets."""
     from pliant.shape import TetMesh, read
+    from pliant.shape.files import FORMATS
 
+    if out is not None and out.suffix.lower() not in FORMATS:
+        raise FileError(f"{out} has an unknown ending", remedy=f"use one of {', '.join(FORMATS)}", path=out)
+    _require_writable(out)
     shape = read(file, unit)
     print(shape)
     if fill is not None:
@@ -156,7 +167,6 @@ def check(
 ) -> None:
     """Tell how good a mesh is for simulation: quality, and how much too stiff four-node tets are on it."""
     from pliant.body import TetBody
-    from pliant.errors import InputError
     from pliant.material import Corotational
     from pliant.shape import HalfSpace, TetMesh, read
 
@@ -176,20 +186,35 @@ def check(
 
 @app.command()
 def repair(
-    file: Annotated[Path, typer.Argument(help="A recording (.mcap) that was never finished.")],
+    file: Annotated[Path, typer.Argument(help="A recording (.mcap) that was never finished, or is damaged.")],
     out: Annotated[Optional[Path], typer.Option(help="Write it here instead of in its place.")] = None,  # noqa: UP045
 ) -> None:
-    """Make a recording whole that a killed process left behind."""
+    """Make a recording whole that a killed process left behind, or that is damaged (the original is kept: FILE.damaged)."""
     from pliant.device import read_recording
     from pliant.device import repair as repaired
 
-    if read_recording(file).whole and out is None:
+    before = read_recording(file)
+    if before.whole and not before.damaged and out is None:
         print(f"{file} is whole")
         return
     log = repaired(file, out)
+    _print_damage(before)
+    if before.damaged and out is None:
+        print(f"the original is kept: {file}.damaged")
     begin, end = log.span
     records = sum(len(track) for track in log.tracks.values())
     print(f"repaired: {out or file}, {records} records, {end - begin:.3f} s")
+
+
+def _print_damage(log: Log) -> None:
+    """What is wrong with a file, and what that costs."""
+    if not log.whole:
+        print("the file was never finished, or its end is gone: all up to there was read")
+    if log.damaged:
+        print(f"{log.damaged} damaged part{'s' if log.damaged > 1 else ''} of the file skipped")
+    if log.missing:
+        which = ", ".join(f"{name} {count}" for name, count in log.missing.items())
+        print(f"{sum(log.missing.values())} records that were written are missing: {which}")
 
 
 @app.command()
@@ -212,8 +237,9 @@ def replay(
 
     log = read_recording(file)
     print_signals(log)
-    if not log.whole:
-        print(f"the file was never finished: pliant repair {file} makes it whole for other programs")
+    _print_damage(log)
+    if log.damaged or not log.whole:
+        print(f"pliant repair {file} makes it whole for other programs")
     out.mkdir(parents=True, exist_ok=True)
     picture = out / f"{file.stem}.png"
     draw_signals(log, picture, title=file.name)
@@ -224,7 +250,6 @@ def replay(
 
 def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) -> None:
     """The recorded targets once more, on a page."""
-    from pliant.errors import InputError
     from pliant.gallery import Follower, all_robots, find
     from pliant.view import Page, recorded_paths
 
@@ -257,16 +282,17 @@ def bench(
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
-    seconds: Annotated[float, typer.Option(min=1.0, help="How long realtime runs [s].")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=1.0, help="How long realtime runs, in seconds.")] = 60.0,
     repeats: Annotated[int, typer.Option(min=1, help="Runs: the median is shown, and the worst of bounds.")] = 1,
 ) -> None:
     """Measure speed, as milliseconds and as ratios within one run."""
     from pliant.bench import fem, inverse, qp
     from pliant.bench.repeat import repeated
-    from pliant.errors import InputError
-    from pliant.view import print_figures, write_figures
+    from pliant.view import Figure, print_figures, write_figures
 
     _require_writable(json)
+    if mesh is not None and what not in ("fem", "inverse"):
+        raise InputError(f"{what} is not measured on a mesh", remedy="leave out --mesh")
     lines: list[str] = []
     if what == "fem":
         figures = repeated(lambda: fem.measure(mesh, large=large), repeats)
@@ -281,7 +307,12 @@ def bench(
     elif what == "realtime":
         from pliant.bench import realtime
 
-        figures, lines = realtime.measure(seconds)
+        def measured() -> list[Figure]:
+            found, said = realtime.measure(seconds)
+            lines.extend(said)
+            return found
+
+        figures = repeated(measured, repeats)
         title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop"
     elif what == "springs":
         from pliant.bench import springs
@@ -303,7 +334,6 @@ def paper(
     data: Annotated[Optional[Path], typer.Option(help="Folder with measurements of others, where needed.")] = None,  # noqa: UP045
 ) -> None:
     """Reproduce a paper's tables and figures, each value beside the paper's."""
-    from pliant.errors import InputError
     from pliant.paper import all_papers
     from pliant.view import print_figures, write_figures
 
@@ -333,6 +363,15 @@ def main() -> None:
             f"pliant: {error.strerror or error}: {error.filename or ''}; check the path and its rights", file=sys.stderr
         )
         sys.exit(2)
+
+
+def _require_page_for_drive(without: bool, drive: str | None, command: str | None, record: Path | None) -> None:
+    """Refuse what would have no effect: a drive moves with a page, and the others are about a drive."""
+    if drive is not None and without:
+        raise InputError("--drive needs a page", remedy="leave out --headless and --json, or --drive")
+    for option, given in (("--command", command), ("--record", record)):
+        if given is not None and drive is None:
+            raise InputError(f"{option} is about a drive", remedy=f"give one with --drive, or leave out {option}")
 
 
 def _require_writable(*files: Path | None) -> None:

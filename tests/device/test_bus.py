@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pty
+import signal
 import sys
 import time
 import tty
@@ -15,7 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plants import LIMIT, arm_plant, broken_plant
 
-from pliant.device import Audit, BusAddress, BusDrive, CanDrive, DriveStatus, Guard, PlantProcess, SerialDrive, Wiring
+from pliant.device import (
+    Audit,
+    BusAddress,
+    BusDrive,
+    CanDrive,
+    DriveStatus,
+    Guard,
+    PlantProcess,
+    PlantServer,
+    SerialDrive,
+    Wiring,
+)
 from pliant.device.can_link import CanLink
 from pliant.device.frames import (
     COMMAND,
@@ -29,6 +42,7 @@ from pliant.device.frames import (
     SerialParser,
     checksum,
 )
+from pliant.device.link import Link
 from pliant.device.serial_link import SerialLink
 from pliant.errors import InputError, MissingExtraError
 
@@ -345,6 +359,26 @@ def test_an_audit_sees_every_broken_limit():
     assert not verdict.clean
 
 
+def test_a_jump_that_was_refused_is_refused_again():
+    """Judged from the last command that was obeyed, by the time since then; a glitch does not lock out what was meant."""
+    audit = Audit([0.0], [20.0], 1.0)
+    assert audit.see(np.array([0.0]), 0.0)
+    assert [audit.see(np.array([10.0]), 0.01 * k) for k in range(1, 50)] == [False] * 49
+    assert audit.see(np.array([0.5]), 0.5)
+    assert not audit.see(np.array([99.0]), 0.6)
+    assert audit.see(np.array([0.7]), 0.7)
+    assert audit.verdict.too_fast == 50
+
+
+def test_a_refused_first_command_is_no_reference():
+    """Before anything was obeyed, commands are counted by what was seen, and the first good one is obeyed."""
+    audit = Audit([0.0], [5.0], 1.0)
+    assert not audit.see(np.array([20.0]), 0.0)
+    assert audit.see(np.array([1.0]), 0.01)
+    assert not audit.see(np.array([3.0]), 0.02)
+    assert audit.verdict.too_fast == 2
+
+
 def drive_for(process, seconds, *, guarded):
     """Steps of a wild command at 200 Hz over the drive's bus; the last measurement."""
     drive, newest = process, None
@@ -384,6 +418,139 @@ def test_a_plant_in_another_process_judges_a_guarded_controller():
     assert report.plant_time > 1.0
     assert report.failures == 0
     assert np.abs(newest.values[:3] - before[:3]).max() > 1e-3
+
+
+class Wire(Link):
+    """One end of a line in memory; `loses` says of a kind of message whether it gets lost on the way."""
+
+    def __init__(self, wiring, loses=lambda kind: False):
+        super().__init__(wiring)
+        self.inbox, self.other, self.loses = [], None, loses
+
+    def send(self, message, sequence, seconds):
+        if not self.loses(message.kind):
+            copy = Message(message.kind, message.count)
+            copy.values[:] = message.values
+            copy.seal(sequence, seconds)
+            self.other.inbox.append(copy)
+        self.status.sent += 1
+        return True
+
+    def receive(self):
+        return self.inbox.pop(0) if self.inbox else None
+
+    def close(self):
+        pass
+
+
+def wired(loses=lambda kind: False, **options):
+    """A drive and the server of a plant on one line."""
+    plant = arm_plant()
+    near, far = Wire(plant.wiring, loses), Wire(plant.wiring)
+    near.other, far.other = far, near
+    server = PlantServer(plant, far, [0.0, 0.0], [LIMIT, LIMIT], [20.0, 20.0], interval=0.01, **options)
+    return BusDrive(near), server
+
+
+def test_without_commands_a_plant_rests():
+    """Commands stay away for longer than the timeout: its motors go back, that is counted once, and commands end it; ones
+    that it cannot obey do not."""
+    drive, server = wired(timeout=0.2)
+    server.turn(0.0)
+    server.turn(1.0)
+    assert server.timeouts == 0
+    for k in range(10):
+        drive.send(np.array([2.0, 0.0]), 1.0 + 0.02 * k)
+        server.turn(1.0 + 0.02 * k)
+    moved = server.plant.motors[0]
+    assert moved > 1.5
+    for k in range(10):
+        server.turn(1.18 + 0.019 * k)
+    assert server.timeouts == 0
+    assert server.plant.motors[0] > moved
+    for k in range(20):
+        drive.send(np.array([99.0, 0.0]), 1.4 + 0.02 * k)
+        server.turn(1.4 + 0.02 * k)
+    assert server.timeouts == 1
+    assert server.plant.motors == pytest.approx([0.0, 0.0], abs=1e-3)
+    for k in range(10):
+        drive.send(np.array([2.0, 0.0]), 1.9 + 0.02 * k)
+        server.turn(1.9 + 0.02 * k)
+    assert server.timeouts == 1
+    assert server.plant.motors[0] > 1.5
+
+
+def test_a_stop_that_got_lost_is_said_again(monkeypatch):
+    """The first two stops and resumes are lost: the plant rests, and follows, all the same, and counts one stop."""
+    monkeypatch.setattr("pliant.device.bus_drive.REPEAT", 0.0)
+    heard = {STOP: 0, RESUME: 0}
+
+    def loses(kind):
+        if kind in heard:
+            heard[kind] += 1
+        return heard.get(kind, 9) <= 2
+
+    drive, server = wired(loses)
+    motors = []
+    for k in range(60):
+        if k == 20:
+            drive.stop()
+        if k == 40:
+            drive.resume()
+        drive.send(np.array([2.0, 0.0]), 0.02 * k)
+        server.turn(0.02 * k)
+        motors.append(server.plant.motors[0])
+    assert motors[19] > 1.5
+    assert motors[39] < 0.01
+    assert motors[59] > 1.5
+    assert server.stops == 1
+    assert heard[RESUME] == 6
+
+
+def test_repeated_stops_leave_room_for_commands():
+    """At 1 kHz and faster a stop is repeated every 50 ms, not with every command."""
+    drive, server = wired()
+    drive.stop()
+    begin = time.monotonic()
+    for _ in range(2000):
+        drive.send(np.zeros(2), 0.0)
+    stops = sum(message.kind == STOP for message in server.link.inbox)
+    assert stops <= 2 + (time.monotonic() - begin) / 0.05
+
+
+def commanding(address, wiring):
+    """A controlling process that goes on until it is killed."""
+    with BusDrive(address.link(wiring)) as drive:
+        while True:
+            drive.send(np.array([4.0, 0.0]), time.monotonic())
+            time.sleep(0.01)
+
+
+@pytest.mark.alone
+def test_a_plant_whose_controller_is_killed_rests():
+    """The process that commands is killed: the arm goes back to where it was, and the plant counts that. An interrupt from
+    the keyboard, which goes to the plant, too, does not end it."""
+    address = can_address()
+    with PlantProcess(
+        arm_plant, address, [0.0, 0.0], [LIMIT, LIMIT], [20.0, 20.0], interval=0.01, timeout=0.3
+    ) as process:
+        with BusDrive(address.link(process.wiring)) as drive:
+            before = patiently(drive.read).values.copy()
+
+            def away():
+                return np.abs(patiently(drive.read).values[:3] - before[:3]).max()
+
+            context = multiprocessing.get_context("spawn")
+            controller = context.Process(target=commanding, args=(address, process.wiring), daemon=True)
+            controller.start()
+            patiently(lambda: away() > 3e-3 or None, 60.0)
+            os.kill(process.pid, signal.SIGINT)
+            os.kill(controller.pid, signal.SIGKILL)
+            controller.join()
+            patiently(lambda: away() < 5e-4 or None, 10.0)
+        report = process.close()
+    assert report.finished
+    assert report.timeouts == 1
 
 
 @pytest.mark.alone

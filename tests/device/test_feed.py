@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
 import pytest
+from plants import arm
 
-from pliant.device import Audit, Drive, Feed, Guard, Wiring, opened_drive
+from pliant.device import Audit, Drive, Event, Feed, Guard, Wiring, opened_drive, read_recording
+from pliant.device.feed import Act
 from pliant.errors import InputError
 
 WIRING = Wiring("effort", ("a", "b"), ("N",) * 2, (), ())
@@ -20,6 +23,7 @@ class Judge(Drive):
         super().__init__(WIRING)
         self.audit = Audit([0.0, 0.0], [5.0, 5.0], [20.0, 20.0])
         self.last, self.stops, self.resumes, self.fails = None, 0, 0, fails
+        self.told = []
 
     def send(self, command, now):
         if self.fails:
@@ -34,12 +38,13 @@ class Judge(Drive):
 
     def stop(self):
         self.stops += 1
+        self.told.append("stop")
 
     def resume(self):
         self.resumes += 1
 
     def close(self):
-        pass
+        self.told.append("close")
 
 
 def guard():
@@ -64,6 +69,10 @@ def test_wishes_are_followed_within_the_limits():
     assert drive.audit.verdict.clean
     assert drive.last == pytest.approx([0.0, 0.0])
     assert drive.stops >= 1
+    assert drive.told[-2:] == ["stop", "close"]
+    feed.close()
+    assert drive.told.count("close") == 1
+    assert repr(feed) == f"<Feed of Judge at 100 Hz, closed, {drive.status.sent} commands sent>"
 
 
 def test_wishes_that_stop_coming_lead_to_the_safe_command():
@@ -101,6 +110,64 @@ def test_an_emergency_stop_stays_until_it_is_released():
     assert drive.audit.verdict.clean
 
 
+def test_a_release_is_whole_before_the_next_command():
+    """A command that is due right when the drive was told to resume does not stop it again behind the guard's back."""
+    due = []
+
+    class Slow(Guard):
+        def release(self):
+            if due:
+                tick = threading.Thread(target=feed._tick)
+                tick.start()
+                tick.join(timeout=0.2)
+                due.append(tick)
+            super().release()
+
+    drive = Judge()
+    feed = Feed(Slow([0.0, 0.0], [5.0, 5.0], rate=20.0, safe=0.0), drive)
+    feed._closing.set()
+    feed._thread.join()
+    feed.stop()
+    feed._tick()
+    assert drive.stops == 1
+    due.append(None)
+    feed.release()
+    due[-1].join()
+    feed._tick()
+    assert (drive.stops, drive.resumes, feed.stopped) == (1, 1, False)
+
+
+@pytest.mark.alone
+def test_an_emergency_stop_is_in_the_recording(tmp_path):
+    """Who stopped when, the way to the safe command, when the drive was told, the release: all of it, with units and
+    counts."""
+    file = tmp_path / "run.mcap"
+    drive = Judge()
+    with Feed(guard(), drive, file=file) as feed:
+        feed.wish([4.0, 4.0])
+        feed.keep(True)
+        until(lambda: drive.last is not None and np.allclose(drive.last, 4.0))
+        feed.stop()
+        until(lambda: drive.stops == 1)
+        feed.release()
+        feed.keep(True)
+        until(lambda: np.allclose(drive.last, 4.0))
+    log = read_recording(file)
+    assert log.whole
+    assert log.about["kind"] == "effort"
+    track = log["feed"]
+    assert len(track) == drive.status.sent == track["sent"][-1]
+    assert log.counted("feed", "acts") == {"drive-stopped": 2, "stop": 1, "release": 1, "drive-resumed": 1, "close": 1}
+    acts = track["acts"]
+    order = [int(np.flatnonzero(acts & act)[0]) for act in (Act.STOP, Act.DRIVE_STOPPED, Act.RELEASE)]
+    assert order == sorted(order)
+    assert track["command"][order[0] - 1] == pytest.approx([4.0, 4.0])
+    assert track["command"][order[1]] == pytest.approx([0.0, 0.0])
+    assert (track["events"][order[0] + 1 : order[1]] & Event.STOPPED).all()
+    assert (track["wish"][order[0] :] == 4.0).all()
+    assert (track.units["command"], track.rows["wish"]) == ("N", ("a", "b"))
+
+
 def test_a_drive_that_raises_is_a_fault():
     """The feed goes on, and counts."""
     drive = Judge(fails=True)
@@ -115,6 +182,9 @@ def test_what_does_not_fit_is_named():
     """Rows, rates and names of drives."""
     with pytest.raises(InputError, match="the guard has 1 rows and the drive takes 2"):
         Feed(Guard([0.0], [1.0], 1.0, 0.0), Judge())
+    with pytest.raises(InputError, match="the guard is for displacements and the drive takes efforts"):
+        Feed(Guard.of_robot(arm(), "displacement", rate=1.0), Judge())
+    Feed(Guard.of_robot(arm(), "effort"), Judge()).close()
     with pytest.raises(InputError, match="rate is 0 Hz"):
         Feed(guard(), Judge(), rate=0)
     with Feed(guard(), Judge()) as feed, pytest.raises(InputError, match="the command has 3 rows"):

@@ -231,6 +231,8 @@ def test_limits_of_a_robot():
     assert own.high.tolist() == [10.0, 20.0]
     assert own.command.tolist() == [1.0, 1.0]
     other = Guard.of_robot(robot, "displacement")
+    assert (own.kind, other.kind, Guard([0.0], [1.0], 1.0, 0.0).kind) == ("effort", "displacement", None)
+    assert "rows of displacement, stale 0.1 s, hold 0.2 s>" in repr(other)
     assert other.rate.tolist() == [0.1, 0.1]
     assert other.low.tolist() == [-0.01, -0.01]
     with pytest.raises(InputError, match="'one' has no effort_rate"):

@@ -148,9 +148,10 @@ def test_a_simulated_drive_gives_time_to_its_plant():
     """Commands act from their time on; a measurement is there once per step of the plant; what is wrong is counted, not
     raised."""
     drive = SimulatedDrive(SimulatedPlant(arm(), 0.01, settling=0.0))
-    assert drive.read().sequence == 0
     assert drive.read() is None
     assert drive.send(np.array([2.0, 0.0]), 100.0)
+    first = drive.read()
+    assert (first.sequence, first.time, first.age(100.0)) == (0, 100.0, 0.0)
     assert drive.read() is None
     for k in range(1, 6):
         drive.send(np.array([2.0, 0.0]), 100.0 + 0.004 * k)

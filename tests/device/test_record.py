@@ -14,7 +14,7 @@ from mcap.exceptions import McapError
 from mcap.reader import make_reader
 
 from pliant.device import Channel, Event, Recorder, event_channel, read_recording, repair
-from pliant.errors import FileError, InputError
+from pliant.errors import FileError, InputError, PliantWarning
 
 CONTROL = Channel(
     "control",
@@ -72,6 +72,22 @@ def wait_until_dead(pid, seconds):
     raise AssertionError(f"process {pid} is still there")
 
 
+def recorded_in_parts(file, parts):
+    """A file of that many chunks or more, 250 records each time."""
+    with Recorder(file, [CONTROL]) as recorder:
+        ring = recorder.ring("control")
+        record = ring.blank()
+        for part in range(parts):
+            size = file.stat().st_size
+            for tick in range(250 * part, 250 * (part + 1)):
+                fill(record, tick, 0.001 * tick)
+                ring.push(record)
+            deadline = time.monotonic() + 10.0
+            while file.stat().st_size == size and time.monotonic() < deadline:
+                time.sleep(0.02)
+    return file
+
+
 def messages_of(file):
     """As any other program reads it."""
     with open(file, "rb") as stream:
@@ -120,6 +136,28 @@ def test_what_is_pushed_is_read(tmp_path):
     assert json.loads(found[-1][2].data)["command"][2] is None
 
 
+def first_push(file, answer):
+    """How long the first record of a loop takes [s]."""
+    with Recorder(file, [CONTROL]) as recorder:
+        ring = recorder.ring("control")
+        record = ring.blank()
+        begin = time.perf_counter()
+        ring.push(record)
+        answer.send(time.perf_counter() - begin)
+
+
+@pytest.mark.alone
+def test_the_first_record_takes_no_longer_than_others(tmp_path):
+    """In a fresh process: what is compiled was loaded when the recorder was made, not in the loop."""
+    context = multiprocessing.get_context("spawn")
+    answer, far = context.Pipe(duplex=False)
+    process = context.Process(target=first_push, args=(tmp_path / "run.mcap", far))
+    process.start()
+    assert answer.poll(60)
+    assert answer.recv() < 0.05
+    process.join()
+
+
 @pytest.mark.alone
 def test_a_full_ring_is_counted_in_the_file(tmp_path):
     """The loop does not wait for a recorder that is held up; what was lost is in the file."""
@@ -152,6 +190,8 @@ def test_a_killed_recorder_leaves_all_but_the_last_second(tmp_path):
     tried = push_in_time(recorder.ring("control"), 5.0)
     os.kill(recorder.pid, signal.SIGKILL)
     wait_until_dead(recorder.pid, 5.0)
+    with pytest.warns(PliantWarning, match=r"run\.mcap was not finished, .* was ended by signal 9 .*pliant repair /"):
+        recorder.close()
     recorder.close()
     with open(file, "rb") as stream, pytest.raises(McapError):
         list(make_reader(stream).iter_messages())
@@ -192,6 +232,7 @@ def test_the_recorder_outlives_a_killed_controller(tmp_path):
     messages_of(file)
 
 
+@pytest.mark.alone
 def test_forgetting_to_close_is_no_harm(tmp_path):
     """A script that just ends gets its file, and ends."""
     file = tmp_path / "run.mcap"
@@ -205,7 +246,7 @@ def test_forgetting_to_close_is_no_harm(tmp_path):
 
 
 def test_a_file_cut_anywhere_is_repaired(tmp_path, rng):
-    """Cut at any byte, or with a byte changed, behind its head: what comes before the damage is there, in order."""
+    """Cut at any byte behind its head: what comes before the damage is there, in order."""
     file = tmp_path / "run.mcap"
     with Recorder(file, [CONTROL]) as recorder:
         ring = recorder.ring("control")
@@ -228,12 +269,61 @@ def test_a_file_cut_anywhere_is_repaired(tmp_path, rng):
             messages_of(tmp_path / "fixed.mcap")
     assert lengths == sorted(lengths)
     assert lengths[-1] >= 750
-    changed = bytearray(data)
-    changed[len(data) // 2] ^= 0xFF
-    (tmp_path / "changed.mcap").write_bytes(changed)
-    log = read_recording(tmp_path / "changed.mcap")
-    assert len(log["control"]) < 1000
-    assert (log["control"]["tick"] == np.arange(len(log["control"]))).all()
+
+
+def test_damage_costs_what_is_damaged_only(tmp_path, rng):
+    """50 bytes changed anywhere in a finished file: counted, all other chunks are there, what is missing is told; repaired,
+    the original is kept, and others open what there is."""
+    file = recorded_in_parts(tmp_path / "run.mcap", 4)
+    data = file.read_bytes()
+    end = data.index(bytes([0x0F, 4, 0, 0, 0, 0, 0, 0, 0]))
+    assert read_recording(file).damaged == 0
+    lengths = set()
+    for at in sorted(rng.integers(8, end - 50, 40)):
+        changed = bytearray(data)
+        changed[at : at + 50] = bytes(byte ^ 0x5A for byte in changed[at : at + 50])
+        broken, kept = tmp_path / "broken.mcap", tmp_path / "broken.mcap.damaged"
+        broken.write_bytes(changed)
+        log = read_recording(broken)
+        ticks = log["control"]["tick"]
+        assert log.whole
+        assert log.damaged >= 1
+        assert len(ticks) > 0
+        assert np.count_nonzero(np.diff(ticks) != 1) <= log.damaged
+        assert sum(log.missing.values()) == 1000 - len(ticks)
+        fixed = repair(broken)
+        assert (fixed.whole, fixed.damaged) == (True, 0)
+        assert (fixed["control"]["tick"] == ticks).all()
+        assert kept.read_bytes() == changed
+        messages_of(broken)
+        kept.unlink()
+        lengths.add(len(ticks))
+    assert max(lengths) == 1000
+    assert min(lengths) < 1000
+    broken.write_bytes(changed)
+    kept.write_text("an earlier one")
+    with pytest.raises(FileError, match=r"broken\.mcap\.damaged already; move it away"):
+        repair(broken)
+    assert broken.read_bytes() == changed
+
+
+def test_a_cut_file_with_damage_is_both(tmp_path):
+    """Without its end and with a damaged chunk: the other chunks are there."""
+    file = recorded_in_parts(tmp_path / "run.mcap", 3)
+    data = bytearray(file.read_bytes())
+    end = data.index(bytes([0x0F, 4, 0, 0, 0, 0, 0, 0, 0]))
+    last = bytes(data).rindex(b"zstd", 0, end)
+    second = bytes(data).rindex(b"zstd", 0, last)
+    data[second + 200 : second + 250] = bytes(50)
+    file.write_bytes(data[:end])
+    log = read_recording(file)
+    assert (log.whole, log.damaged) == (False, 1)
+    ticks = log["control"]["tick"]
+    assert (ticks[0], ticks[-1]) == (0, 749)
+    assert np.count_nonzero(np.diff(ticks) != 1) == 1
+    assert log.missing == {"control": 750 - len(ticks)}
+    assert "records of time, command, target, age, tick), without its end, 1 parts damaged>" in repr(log)
+    assert len(repr(log)) < 200
 
 
 def test_a_whole_file_is_left_alone(tmp_path):
@@ -257,7 +347,10 @@ def test_bad_use_is_named(tmp_path):
     with pytest.raises(FileError, match="cannot be recorded"):
         Recorder(tmp_path, [CONTROL])
     (tmp_path / "text.mcap").write_text("no recording")
+    (tmp_path / "empty.mcap").touch()
     for read in (read_recording, repair):
+        with pytest.raises(FileError, match=r"empty\.mcap is empty; nothing was recorded"):
+            read(tmp_path / "empty.mcap")
         with pytest.raises(FileError, match="is no recording"):
             read(tmp_path / "text.mcap")
         with pytest.raises(FileError, match="check the path"):

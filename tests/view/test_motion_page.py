@@ -101,6 +101,28 @@ def test_a_fault_is_told_and_held():
     assert "FAULT" in motion_text(moment, 0.03)
 
 
+def test_a_build_that_fails_while_paused_is_told():
+    """A setting that the robot cannot be made with: the fault is shown, and the thread lives on for another value."""
+
+    def build(gait, settings):
+        if settings["friction"] > 0.5:
+            raise ValueError("too rough a ground")
+        return block(gait, settings)
+
+    session = MotionSession(build, ("still",), SETTINGS)
+    session.start()
+    try:
+        session.pause()
+        session.set("friction", 0.75)
+        until(lambda: session.moment.fault, "the fault")
+        assert session.moment.fault == "ValueError: too rough a ground"
+        session.set("friction", 0.25)
+        until(lambda: not session.moment.fault, "made anew")
+        assert session._thread.is_alive()
+    finally:
+        session.end()
+
+
 def test_a_page_of_free_motion_opens_and_moves():
     """It answers at its address, sends the robot again and again, and goes along with it."""
     with MotionPage(block, ("breathe", "still"), SETTINGS, title="block", gait="breathe") as page:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pliant as pl
 from pliant.control.trajectory import Circle, Line
-from pliant.device import Feed, Guard, opened_drive
+from pliant.device import Feed, Guard, opened_drive, read_recording
 from pliant.errors import InputError
+from pliant.gallery import Choices, Follower
+from pliant.view import print_signals
 from pliant.view.page.loads import load_ranges
 from pliant.view.page.session import Session, _folded
 from pliant.view.page.snapshot import STAGES, by_stage
@@ -260,3 +263,47 @@ def test_a_drive_does_what_the_session_does():
         feed.close()
     assert feed.guard.command == pytest.approx(feed.guard.safe)
     assert drive.status.faults == 0
+
+
+def test_a_page_closes_the_drive_of_its_feed(monkeypatch):
+    """What `pliant run --drive` opened is stopped and let go of when the page ends, also where the page cannot be made."""
+    told = []
+
+    def opened(name, robot, kind):
+        drive = opened_drive(name, robot, kind)
+        monkeypatch.setattr(drive, "stop", lambda: told.append("stop"))
+        monkeypatch.setattr(drive, "close", lambda: told.append("close"))
+        return drive
+
+    monkeypatch.setattr("pliant.gallery.follower.opened_drive", opened)
+    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None)
+    page = exhibit.page(Choices(drive="simulated"))
+    page.close()
+    assert told[-2:] == ["stop", "close"]
+    told.clear()
+    with pytest.raises(InputError, match="rate is -1"):
+        replace(exhibit, rate=-1.0).page(Choices(drive="simulated"))
+    assert {"stop", "close"} <= set(told)
+
+
+def test_an_emergency_stop_on_a_page_is_recorded(tmp_path, capsys):
+    """`pliant run ROBOT --drive ... --record FILE`: the stop is in the file that `pliant replay` shows."""
+    file = tmp_path / "run.mcap"
+    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None)
+    page = exhibit.page(Choices(drive="simulated", record=file))
+    feed = page.session.feed
+    try:
+        page.session.start()
+        wait_until(lambda: feed.drive.status.sent > 20)
+        feed.stop()
+        wait_until(lambda: feed.drive._stopped)
+        feed.release()
+        wait_until(lambda: not feed.drive._stopped)
+    finally:
+        page.close()
+    log = read_recording(file)
+    assert log.counted("feed", "acts") == {"drive-stopped": 2, "stop": 1, "release": 1, "drive-resumed": 1, "close": 1}
+    assert log["feed"].units["command"] == "m"
+    assert np.isfinite(log["feed"]["measured"][-1]).all()
+    print_signals(log)
+    assert "feed: release 1 times" in capsys.readouterr().out

@@ -33,8 +33,9 @@ class Verdict:
 class Audit:
     """Checks commands [rows] against bounds and rates, by the sender's own times, knowing nothing of how they were guarded.
 
-    What single precision and microseconds on the wire can do is allowed for: 1e-6 of the larger bound, and 2 microseconds
-    of rate.
+    Rates are judged from the last command that kept all limits: what was refused once is refused again, until the rate
+    has had the time for it. What single precision and microseconds on the wire can do is allowed for: 1e-6 of the larger
+    bound, and 2 microseconds of rate.
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, rate: ArrayLike) -> None:
@@ -47,6 +48,7 @@ class Audit:
         self._tolerance = 1e-6 * np.maximum(np.abs(self.low), np.abs(self.high))
         self._last: Array | None = None
         self._time = 0.0
+        self._kept = False
         self._counts = [0, 0, 0, 0]
         self._worst = [0.0, 0.0]
 
@@ -66,11 +68,18 @@ class Audit:
             elapsed = max(0.0, time - self._time)
             over = np.abs(command - self._last) - self.rate * (elapsed + 2e-6) - 2 * self._tolerance
             if (over > 0).any():
-                slow = False
+                slow = not self._kept
                 self._counts[2] += 1
                 self._worst[1] = max(self._worst[1], float(over.max()) / max(elapsed, 1e-6))
-        self._last, self._time = command.copy(), time
-        return inside and slow
+        kept = inside and slow
+        if kept or not self._kept:
+            # before the first one that kept all limits there is only what was seen, to count by
+            self._last, self._time, self._kept = command.copy(), time, kept
+        return kept
+
+    def begin_anew(self) -> None:
+        """Judge the next command as the first: its sender has started anew, with another clock."""
+        self._last, self._kept = None, False
 
     @property
     def verdict(self) -> Verdict:

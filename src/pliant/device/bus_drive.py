@@ -18,8 +18,18 @@ MOST_MESSAGES = 64
 """Messages that one call of `read` looks at: a babbling sender must not hold up the loop."""
 
 
+REPEAT = 0.05
+"""Seconds between messages that repeat a stop, or a resume."""
+RESUMES = 5
+"""How often a resume is repeated; a stop is, as long as it holds."""
+
+
 class BusDrive(Drive):
-    """A drive at the other end of a `Link`."""
+    """A drive at the other end of a `Link`.
+
+    Nobody acknowledges a stop: `send` and `read` repeat it while it holds, and a `resume` some times, so that a lost one does
+    no harm.
+    """
 
     def __init__(self, link: Link, *, late_after: float = 0.02) -> None:
         """late_after [s]: measurements that took longer than the quickest by more than this count as late."""
@@ -30,8 +40,12 @@ class BusDrive(Drive):
         self._sequences = dict.fromkeys(self._outgoing, 0)
         self._reception = Reception(self.status, late_after=late_after)
         self._measurement = Measurement(np.zeros(link.counts[MEASUREMENT]))
+        self._repeated = STOP
+        self._repeats = 0.0
+        self._said = 0.0
 
     def send(self, command: Array, now: float) -> bool:
+        self._repeat()
         staged = self._staged
         try:
             np.copyto(staged, command, casting="same_kind")
@@ -46,6 +60,7 @@ class BusDrive(Drive):
         return self._leave(COMMAND, now)
 
     def read(self) -> Measurement | None:
+        self._repeat()
         newest = None
         for _ in range(MOST_MESSAGES):
             message = self.link.receive()
@@ -60,13 +75,22 @@ class BusDrive(Drive):
         return newest
 
     def stop(self) -> None:
-        self._leave(STOP, time.monotonic())
+        self._say(STOP, np.inf)
 
     def resume(self) -> None:
-        self._leave(RESUME, time.monotonic())
+        self._say(RESUME, RESUMES)
 
     def close(self) -> None:
         self.link.close()
+
+    def _say(self, kind: int, repeats: float) -> None:
+        self._repeated, self._repeats, self._said = kind, repeats, time.monotonic()
+        self._leave(kind, self._said)
+
+    def _repeat(self) -> None:
+        """Say the last stop or resume once more where it is due."""
+        if self._repeats > 0 and time.monotonic() - self._said >= REPEAT:
+            self._say(self._repeated, self._repeats - 1)
 
     def _leave(self, kind: int, now: float) -> bool:
         sequence = self._sequences[kind]

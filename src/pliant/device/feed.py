@@ -4,19 +4,60 @@ from __future__ import annotations
 
 import threading
 import time
+from enum import IntFlag
+from os import PathLike
 from types import TracebackType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.device.drive import Drive
-from pliant.device.guard import Guard
+from pliant.device.channel import TIME, Channel
+from pliant.device.drive import Drive, Measurement
+from pliant.device.guard import EVENT_WORDS, Guard
+from pliant.device.record import Recorder
+from pliant.device.wiring import Wiring
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
 
 PATIENCE = 10.0
 """Seconds that `close` gives the command to reach the safe one."""
+
+
+COUNTS = ("sent", "received", "lost", "late", "damaged", "faults")
+"""What a drive counts (`DriveStatus`)."""
+
+
+class Act(IntFlag):
+    """What happened since the command before."""
+
+    STOP = 1
+    RELEASE = 2
+    DRIVE_STOPPED = 4
+    DRIVE_RESUMED = 8
+    CLOSE = 16
+
+
+ACT_WORDS: dict[int, str] = {act: act.name.lower().replace("_", "-") for act in Act if act.name}
+"""The word for every act, as it is recorded."""
+
+
+def _channel(wiring: Wiring) -> Channel:
+    """The records of a feed of this drive."""
+    n, m = len(wiring.commands), len(wiring.measurements)
+    dtype = np.dtype(
+        [
+            (TIME, "f8"), ("wish", "f8", (n,)), ("wish_age", "f8"), ("command", "f8", (n,)), ("events", "i8"), ("acts", "i8"),
+            ("measured", "f8", (m,)), ("measured_age", "f8"), *((count, "i8") for count in COUNTS),
+        ]
+    )  # fmt: skip
+    given, read = (
+        units[0] if len(set(units)) == 1 else "" for units in (wiring.command_units, wiring.measurement_units)
+    )
+    units = {"wish": given, "command": given, "measured": read, "wish_age": "s", "measured_age": "s"}
+    rows = {"wish": wiring.commands, "command": wiring.commands, "measured": wiring.measurements}
+    words = {"events": EVENT_WORDS, "acts": ACT_WORDS}
+    return Channel("feed", dtype, {name: unit for name, unit in units.items() if unit}, rows, words)
 
 
 class Feed:
@@ -26,10 +67,18 @@ class Feed:
     are held, and after the guard's `hold` the command goes to the safe one, unless they are meant to stay (`keep`).
     `stop` is the emergency stop: the command goes to the safe one at the guard's rates, then the drive is told to stop; it
     stays so until `release`. Every method may be called from any thread, and none waits except `close`.
+
+    The drive is the feed's from then on: nobody else talks to it, and `close` closes it.
+
+    With a `file`, every command is recorded (channel "feed"): the wish and its age, what left, the guard's events, `acts`
+    (stop, release and close by whoever wishes, and when the drive was told), what was measured and how long ago, and what the
+    drive counted.
     """
 
-    def __init__(self, guard: Guard, drive: Drive, *, rate: float = 100.0) -> None:
-        """rate [Hz]: of commands."""
+    def __init__(
+        self, guard: Guard, drive: Drive, *, rate: float = 100.0, file: str | PathLike[str] | None = None
+    ) -> None:
+        """rate [Hz]: of commands; file: of a recording (MCAP), by a process of its own, see `Recorder`."""
         if not (np.isfinite(rate) and rate > 0):
             raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
         if len(guard.low) != len(drive.wiring.commands):
@@ -37,14 +86,26 @@ class Feed:
                 f"the guard has {len(guard.low)} rows and the drive takes {len(drive.wiring.commands)} commands",
                 remedy="make both from the same robot: Guard.of_robot, Wiring.of_robot",
             )
+        if guard.kind not in (None, drive.wiring.kind):
+            raise InputError(
+                f"the guard is for {guard.kind}s and the drive takes {drive.wiring.kind}s",
+                remedy=f"make it with Guard.of_robot(robot, {drive.wiring.kind!r})",
+            )
         self.guard, self.drive, self.rate = guard, drive, float(rate)
         self.events = 0
         """The guard's flags of the last command."""
         self._wish, self._stamp = guard.command.copy(), time.monotonic()
         self._kept = False
         self._halted = False
+        self._acts = 0
+        self._measurement: Measurement | None = None
+        channel = _channel(drive.wiring)
+        about = {"rate": str(self.rate), "kind": drive.wiring.kind}
+        self.recorder = None if file is None else Recorder(file, [channel], about=about)
+        self._record = np.zeros((), channel.dtype)
         self._lock = threading.Lock()
         self._closing = threading.Event()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="pliant feed", daemon=True)
         self._thread.start()
 
@@ -65,15 +126,19 @@ class Feed:
     def stop(self) -> None:
         """Emergency stop."""
         self.guard.stop()
+        with self._lock:
+            self._acts |= Act.STOP
 
     def release(self) -> None:
         """End an emergency stop: the drive is told, and wishes are followed again, at the guard's rates."""
         with self._lock:
+            self._acts |= Act.RELEASE
             if self._halted:
                 self.drive.resume()
+                self._acts |= Act.DRIVE_RESUMED
             self._halted = False
             self._stamp = time.monotonic()
-        self.guard.release()
+            self.guard.release()
 
     @property
     def stopped(self) -> bool:
@@ -86,15 +151,24 @@ class Feed:
         return bool(np.abs(self.guard.command - self.guard.safe).max() < 1e-12)
 
     def close(self) -> None:
-        """Go to the safe command, tell the drive to stop, and end. May be called twice; the drive stays open."""
-        if self._thread.is_alive():
+        """Go to the safe command, tell the drive to stop, close it, and end. May be called twice."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
             self.guard.stop()
+            with self._lock:
+                self._acts |= Act.CLOSE
             deadline = time.monotonic() + PATIENCE
             while not self._halted and time.monotonic() < deadline:
                 time.sleep(0.01)
+        finally:
             self._closing.set()
             self._thread.join(timeout=1.0)
             self.drive.stop()
+            self.drive.close()
+            if self.recorder is not None:
+                self.recorder.close()
 
     def _run(self) -> None:
         due = time.monotonic()
@@ -113,8 +187,28 @@ class Feed:
                 if self.guard.stopped and self.is_safe and not self._halted:
                     self.drive.stop()
                     self._halted = True
+                    self._acts |= Act.DRIVE_STOPPED
+                self._measurement = self.drive.read() or self._measurement
             except Exception as error:
                 self.drive.status.fail(error)
+            if self.recorder is not None:
+                self._push(self.recorder, now, age)
+            self._acts = 0
+
+    def _push(self, recorder: Recorder, now: float, age: float) -> None:
+        """What this command was, to the recording; never waits."""
+        out, measurement = self._record, self._measurement
+        out[TIME], out["wish"], out["wish_age"] = now, self._wish, age
+        out["command"], out["events"], out["acts"] = self.guard.command, self.events, self._acts
+        out["measured"] = np.nan if measurement is None else measurement.values
+        out["measured_age"] = np.nan if measurement is None else measurement.age(now)
+        for count in COUNTS:
+            out[count] = getattr(self.drive.status, count)
+        recorder.ring("feed").push(out)
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "stopped" if self.stopped else "following"
+        return f"<Feed of {type(self.drive).__name__} at {self.rate:g} Hz, {state}, {self.drive.status.sent} commands sent>"
 
     def __enter__(self) -> Feed:
         return self

@@ -18,6 +18,16 @@ with zero), and then a closing frame that makes them one message, so that all ro
 with base = 0x080 for stop, 0x0C0 for resume, 0x100 for commands, 0x180 for measurements: stop has the highest priority,
 and a closing frame never overtakes its values. Each frame takes about 130 bits: at 1 Mbit/s and 1 kHz there is room for 7
 frames both ways together.
+
+The side that moves keeps these rules, since the other may die or the line break at any time:
+
+- *Watchdog.* It obeys a command for at most its command timeout (`COMMAND_TIMEOUT`, 0.5 s). Where no other that it can obey
+  (whole, in order, within its own limits) has come by then, it goes to its resting command by itself, and stays there
+  until one does.
+- *Stop.* From a stop on it is at its resting command, whatever commands come, until a resume. Nothing is acknowledged;
+  instead the sender repeats stop every 50 ms as long as it holds, and a resume some times, so a lost one does no harm: both
+  mean the same however often they come.
+- A sender that starts anew (its count begins again) is believed after 0.5 s of silence, or where its count is far behind.
 """
 
 from __future__ import annotations
@@ -31,6 +41,8 @@ from numpy.typing import NDArray
 from pliant.device.drive import DriveStatus
 
 COMMAND, MEASUREMENT, STOP, RESUME = 1, 2, 3, 4
+COMMAND_TIMEOUT = 0.5
+"""Seconds after which a command that is followed by no other is not obeyed any more."""
 KINDS = (COMMAND, MEASUREMENT, STOP, RESUME)
 START, MOST_VALUES = 0xA5, 120
 HEAD = struct.Struct("<BBHI")
@@ -179,6 +191,8 @@ class Reception:
         self._status, self._late_after = status, late_after
         self.count = -1
         self.time = 0.0
+        self.restarts = 0
+        """How often the sender has started anew."""
         self._stamp = 0
         self._quickest = np.inf
         self._arrived = 0.0
@@ -192,16 +206,20 @@ class Reception:
             self.time = message.stamp * 1e-6
         else:
             ahead = (message.sequence - self.count) % 65536
+            elapsed = ((message.stamp - self._stamp + STAMPS // 2) % STAMPS - STAMPS // 2) * 1e-6
+            silent = arrived - self._arrived >= SILENCE
             if ahead == 0 or ahead >= 32768:
-                if (65536 - ahead <= 64 or ahead == 0) and arrived - self._arrived < SILENCE:
+                if (65536 - ahead <= 64 or ahead == 0) and not silent:
                     status.late += 1
                     return False
                 # so far behind, or after such a silence, it is a sender that has started anew, not a straggler
                 self._restart(message)
+            elif silent and elapsed < 0:
+                self._restart(message)
             else:
                 status.lost += ahead - 1
                 self.count += ahead
-                self.time += ((message.stamp - self._stamp + STAMPS // 2) % STAMPS - STAMPS // 2) * 1e-6
+                self.time += elapsed
                 self._stamp = message.stamp
         status.received += 1
         delay = arrived - self.time
@@ -213,5 +231,6 @@ class Reception:
         return True
 
     def _restart(self, message: Message) -> None:
+        self.restarts += 1
         self.count, self._stamp, self.time = message.sequence, message.stamp, message.stamp * 1e-6
         self._quickest = np.inf

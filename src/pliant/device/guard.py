@@ -90,6 +90,8 @@ class Guard:
         doubt; stale, hold [s]: see above, stale is half of hold by default; ramp [s]; longest [s]: the longest time since
         the last call that one call may make up for; start [rows]: the command of now, `safe` by default. One value stands
         for all rows."""
+        self.kind: Kind | None = None
+        """What the commands are, where that is known (`of_robot`)."""
         rows = np.array(low, dtype=float).size
         self.block = np.zeros(block_size(rows))
         """Everything in one array, for the compiled kernel; the others are parts of it."""
@@ -147,7 +149,13 @@ class Guard:
         rates = (
             np.concatenate([getattr(robot.limits[name], f"{kind}_rate") for name in names]) if rate is None else rate
         )
-        return cls(low, high, rates, np.clip(0.0, low, high) if safe is None else safe, hold=hold, ramp=ramp)
+        guard = cls(low, high, rates, np.clip(0.0, low, high) if safe is None else safe, hold=hold, ramp=ramp)
+        guard.kind = kind
+        return guard
+
+    def __repr__(self) -> str:
+        what = f"{len(self.low)} rows of {self.kind or 'commands'}"
+        return f"<Guard of {what}, stale {self.stale:g} s, hold {self.hold:g} s{', stopped' if self.stopped else ''}>"
 
     def check(self, wanted: ArrayLike, now: float, model_age: float) -> int:
         """Let a command through as far as it may: `command` is what may leave; returns flags (`Event`), zero for unchanged.

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
+import warnings
 from collections.abc import Sequence
 from multiprocessing.util import Finalize
 from os import PathLike
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pliant.device.channel import TIME, Channel
-from pliant.errors import FileError, InputError, MissingExtraError
+from pliant.errors import FileError, InputError, MissingExtraError, PliantWarning
 from pliant.exchange import Ring
 
 CHUNK = 0.25
@@ -62,6 +63,7 @@ class Recorder:
             raise FileError(f"there is no folder {self.file.parent}", remedy="make it first, or give another path")
         _require_mcap()
         self._rings = {name: channel.ring() for name, channel in self.channels.items()}
+        _warm_up(channels[0])
         context = multiprocessing.get_context("spawn")
         self._stop = context.Event()
         answer, far = context.Pipe(duplex=False)
@@ -110,11 +112,22 @@ class Recorder:
         return {name: ring.lost for name, ring in self._rings.items()}
 
     def close(self, within: float = 20.0) -> dict[str, int]:
-        """Let the process write what waits, finish the file and end; what was lost, by channel. May be called twice."""
-        lost = self.lost if self._rings else {}
+        """Let the process write what waits, finish the file and end; what was lost, by channel. Warns where the process has
+        ended by itself (killed, disk full). May be called twice."""
+        if not self._rings:
+            return {}
+        lost = self.lost
         self._stop.set()
         self._process.join(within)
+        end = _unhappy_end(self._process.exitcode, within)
         self._give_up()
+        if end:
+            warnings.warn(
+                f"{self.file} was not finished, the recorder's process {end}: what it brought to the disk is there; "
+                f"make it whole with: pliant repair {self.file}",
+                PliantWarning,
+                stacklevel=2,
+            )
         return lost
 
     def _give_up(self) -> None:
@@ -134,6 +147,22 @@ class Recorder:
         self.close()
 
 
+def _warm_up(channel: Channel) -> None:
+    """Load what a push needs now, not in the loop."""
+    ring = channel.ring()
+    ring.push(ring.blank())
+    ring.close()
+
+
+def _unhappy_end(code: int | None, within: float) -> str:
+    """How a process ended that did not do so as it should, in words."""
+    if code is None:
+        return f"did not end within {within:g} s"
+    if code < 0:
+        return f"was ended by signal {-code} ({signal.strsignal(-code)})"
+    return f"ended with exit code {code}" if code else ""
+
+
 def _require_mcap() -> None:
     try:
         import mcap.writer  # noqa: F401
@@ -148,7 +177,7 @@ class _Writer:
         from mcap.writer import Writer
 
         self._stream = open(file, "wb")  # noqa: SIM115 - open as long as the recording runs
-        self._writer = Writer(self._stream, chunk_size=16 << 20)
+        self._writer = Writer(self._stream, chunk_size=16 << 20, enable_data_crcs=True)
         self._writer.start(profile="", library="pliant")
         self._shift = shift
         self._writer.add_metadata("pliant", {"origin": repr(shift), **about})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from pliant.device.audit import Audit, Verdict
 from pliant.device.can_link import CanLink
-from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, Message, Reception
+from pliant.device.frames import COMMAND, COMMAND_TIMEOUT, MEASUREMENT, RESUME, STOP, Message, Reception
 from pliant.device.link import Link
 from pliant.device.plant import SimulatedPlant
 from pliant.device.serial_link import SerialLink
@@ -41,6 +42,7 @@ REPORT = np.dtype(
         ("faults", "i8"),
         ("failures", "i8"),
         ("stops", "i8"),
+        ("timeouts", "i8"),
         ("finished", "i8"),
     ]
 )
@@ -50,7 +52,7 @@ REPORT = np.dtype(
 @dataclass(frozen=True)
 class PlantReport:
     """What a plant server saw: its time [s], how often it could not keep up, the verdict on all commands that arrived,
-    counts of its bus (`DriveStatus`), steps that failed, stops."""
+    counts of its bus (`DriveStatus`), steps that failed, stops, how often commands stayed away."""
 
     plant_time: float
     slow: int
@@ -61,32 +63,53 @@ class PlantReport:
     faults: int
     failures: int
     stops: int
+    timeouts: int
     finished: bool
 
 
 class PlantServer:
     """Runs a plant in real time at the far end of a bus: takes commands, gives measurements, and checks on its own that
-    no command outside the bounds or rates ever arrives. What breaks a limit is counted and not obeyed."""
+    no command outside the bounds or rates ever arrives. What breaks a limit is counted and not obeyed.
+
+    Told to stop, or without a command that it can obey for `timeout`, its motors go back to where they were at the beginning,
+    until it is told to resume, or such a command comes.
+    """
 
     def __init__(
-        self, plant: SimulatedPlant, link: Link, low: ArrayLike, high: ArrayLike, rate: ArrayLike, *, interval: float
+        self,
+        plant: SimulatedPlant,
+        link: Link,
+        low: ArrayLike,
+        high: ArrayLike,
+        rate: ArrayLike,
+        *,
+        interval: float,
+        timeout: float = COMMAND_TIMEOUT,
     ) -> None:
-        """low, high, rate [rows]: the limits to check; interval [s]: between measurements."""
+        """low, high, rate [rows]: the limits to check; interval [s]: between measurements; timeout [s]: how long a command is
+        obeyed that no other follows."""
         if link.wiring != plant.wiring:
             raise InputError("the link has another wiring than the plant", remedy="make it with plant.wiring")
         if not interval > 0:
             raise InputError(f"interval is {interval} s", remedy="give a positive time between measurements")
+        if not timeout > 0:
+            raise InputError(f"timeout is {timeout} s", remedy="give a positive time, longer than between commands")
         rows = len(plant.wiring.commands)
-        self.plant, self.link, self.interval = plant, link, interval
+        self.plant, self.link, self.interval, self.timeout = plant, link, interval, timeout
         self.audit = Audit(np.broadcast_to(low, rows), high, rate)
         self.slow = 0
         self.stops = 0
+        self.timeouts = 0
+        """How often commands stayed away."""
         self._command = plant.motors.copy()
         self._resting = plant.motors.copy()
         self._arrived = np.zeros(rows)
         self._reception = Reception(link.status)
         self._outgoing = Message(MEASUREMENT, len(plant.wiring.measurements))
+        self._restarts = 0
         self._stopped = False
+        self._obeyed = np.nan
+        self._alone = False
         self._sequence = 0
         self._zero = np.nan
         self._due = -np.inf
@@ -96,12 +119,16 @@ class PlantServer:
         if np.isnan(self._zero):
             self._zero = now
         self._take(now)
+        if not self._alone and now - self._obeyed > self.timeout:
+            self._alone = True
+            self.timeouts += not self._stopped
         steps = (now - self._zero - self.plant.time) / self.plant.motion.h
         if steps > MOST_STEPS + 1:
             # what cannot be made up for is dropped: the plant's time stands still instead of running after
             self.slow += 1
             self._zero += (steps - MOST_STEPS) * self.plant.motion.h
-        self.plant.advance(self._resting if self._stopped else self._command, now - self._zero)
+        rests = self._stopped or self._alone
+        self.plant.advance(self._resting if rests else self._command, now - self._zero)
         if now >= self._due:
             self._due = now + self.interval if now - self._due > self.interval else self._due + self.interval
             measurement = self.plant.measure()
@@ -115,14 +142,18 @@ class PlantServer:
             if message is None:
                 return
             if message.kind == STOP:
+                self.stops += not self._stopped
                 self._stopped = True
-                self.stops += 1
             elif message.kind == RESUME:
                 self._stopped = False
             elif message.kind == COMMAND and self._reception.accept(message, now):
+                if self._reception.restarts > self._restarts:
+                    self._restarts = self._reception.restarts
+                    self.audit.begin_anew()
                 self._arrived[:] = message.values
                 if self.audit.see(self._arrived, self._reception.time):
                     self._command[:] = self._arrived
+                    self._obeyed, self._alone = now, False
 
     def report(self) -> tuple[Any, ...]:
         """The numbers of `REPORT`."""
@@ -130,7 +161,7 @@ class PlantServer:
         return (
             self.plant.time, self.slow, verdict.commands, verdict.out_of_bounds, verdict.too_fast, verdict.not_numbers,
             verdict.worst_excess, verdict.worst_rate_excess, status.lost, status.damaged, status.late, status.faults,
-            self.plant.failures, self.stops, 0
+            self.plant.failures, self.stops, self.timeouts, 0
         )  # fmt: skip
 
 
@@ -165,6 +196,7 @@ class PlantProcess:
         rate: ArrayLike,
         *,
         interval: float = 0.005,
+        timeout: float = COMMAND_TIMEOUT,
         ready_within: float = 180.0,
     ) -> None:
         """build: a function that can be imported and makes the plant over there; the rest as for `PlantServer`. Returns
@@ -175,7 +207,9 @@ class PlantProcess:
         answer, far = context.Pipe(duplex=False)
         limits = tuple(np.asarray(value, float).tolist() for value in (low, high, rate))
         self._process = context.Process(
-            target=_serve, args=(build, bus, limits, interval, self._mailbox.name, self._stop, far), daemon=True
+            target=_serve,
+            args=(build, bus, limits, (interval, timeout), self._mailbox.name, self._stop, far),
+            daemon=True,
         )
         self._process.start()
         far.close()
@@ -209,7 +243,7 @@ class PlantProcess:
         )
         return PlantReport(
             r["plant_time"], r["slow"], verdict, r["lost"], r["damaged"], r["late"], r["faults"], r["failures"], r["stops"],
-            bool(r["finished"])
+            r["timeouts"], bool(r["finished"])
         )  # fmt: skip
 
     def close(self, within: float = 10.0) -> PlantReport | None:
@@ -238,16 +272,19 @@ def _serve(
     build: Callable[[], SimulatedPlant],
     bus: BusAddress,
     limits: tuple[Any, ...],
-    interval: float,
+    times: tuple[float, float],
     mailbox_name: str,
     stop: Any,
     answer: Any,
 ) -> None:
     """The process: builds, answers with its wiring or with what went wrong, and runs until it is told to stop or left alone."""
+    # an interrupt from the keyboard goes to all processes of a terminal, and the controller still needs its plant then
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interval, timeout = times
     try:
         plant = build()
         link = bus.link(plant.wiring)
-        server = PlantServer(plant, link, *limits, interval=interval)
+        server = PlantServer(plant, link, *limits, interval=interval, timeout=timeout)
         # the first step compiles or loads kernels, which must not count as being slow
         plant.motion.step(plant.state)
     except PliantError as error:

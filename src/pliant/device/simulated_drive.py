@@ -11,7 +11,7 @@ from pliant.device.plant import SimulatedPlant
 class SimulatedDrive(Drive):
     """A plant in this process: `send(command, now)` lets it go on to `now` with the command of before, as a real one
     would have, and then gives it the new one. Time is whatever the caller says; the first `now` is the plant's time
-    zero."""
+    zero, and before it there is nothing to read."""
 
     def __init__(self, plant: SimulatedPlant) -> None:
         super().__init__(plant.wiring)
@@ -41,12 +41,11 @@ class SimulatedDrive(Drive):
         return True
 
     def read(self) -> Measurement | None:
-        if self.plant.time <= self._seen:
+        if np.isnan(self._zero) or self.plant.time <= self._seen:
             return None
         self._seen = self.plant.time
         measurement = self.plant.measure()
-        zero = 0.0 if np.isnan(self._zero) else self._zero
-        measurement.time = measurement.arrived = self.plant.time + zero
+        measurement.time = measurement.arrived = self.plant.time + self._zero
         self.status.received += 1
         return measurement
 

@@ -17,7 +17,7 @@ class Choices:
 
     trajectory: what its effectors follow, a name or a CSV file. mesh: a file with another mesh of it, in millimetres. body:
     "tets" or "springs". gait: how it moves, a name. drive: what moves with its page, see `device.opened_drive`; command: what
-    that is told, "displacement" or "effort".
+    that is told, "displacement" or "effort"; record: a file for all that it is told (MCAP).
     """
 
     trajectory: str | None = None
@@ -26,6 +26,7 @@ class Choices:
     gait: str | None = None
     drive: str | None = None
     command: str | None = None
+    record: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -75,11 +76,16 @@ class Follower(Exhibit):
         paths = self.paths(robot, hanging)
         if choices.trajectory is not None and chosen:
             paths = {choices.trajectory: chosen, **paths}
-        feed = None
-        if choices.drive is not None:
-            kind = require_kind(choices.command or "displacement")
-            feed = Feed(Guard.of_robot(robot, kind), opened_drive(choices.drive, robot, kind))
-        return Page(robot, paths=paths, rate=self.rate, title=self.title, start=choices.trajectory, feed=feed)
+        with ExitStack() as opened:
+            feed = None
+            if choices.drive is not None:
+                kind = require_kind(choices.command or "displacement")
+                guard = Guard.of_robot(robot, kind)
+                drive = opened.enter_context(opened_drive(choices.drive, robot, kind))
+                feed = opened.enter_context(Feed(guard, drive, file=choices.record))
+            page = Page(robot, paths=paths, rate=self.rate, title=self.title, start=choices.trajectory, feed=feed)
+            opened.pop_all()  # from here on it is the page that closes them
+        return page
 
     def _prepared(self, choices: Choices) -> tuple[Robot, State, Paths]:
         """The robot where it hangs, and what it is to follow."""

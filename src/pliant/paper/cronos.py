@@ -43,8 +43,9 @@ THREE_INTEGRATORS_TO, ONE_TO = 2_000.0, 8_000.0
 
 def reproduce(out: Path | None, data: Path | None = None) -> Reproduction:
     """All of it; Table 1 needs the folder `data` with truth_cylinder/ in it."""
+    measured = None if data is None else cylinder.Measurement.read(data)  # first: what is missing is said at once
     parts = [
-        _frequencies(out), _large(out), _energy(out), _truth(out, data), _speed(out), _lattices(out), applications(out)
+        _frequencies(out), _large(out), _energy(out), _truth(out, measured), _speed(out), _lattices(out), applications(out)
     ]  # fmt: skip
     return Reproduction(
         [figure for part in parts for figure in part.figures],
@@ -191,10 +192,9 @@ def _energy(out: Path | None) -> Reproduction:
     return Reproduction(figures, lines, drawn)
 
 
-def _truth(out: Path | None, data: Path | None) -> Reproduction:
-    if data is None:
+def _truth(out: Path | None, measured: cylinder.Measurement | None) -> Reproduction:
+    if measured is None:
         return Reproduction([], ["Table 1, fig. 6: left out; give the folder that has truth_cylinder/ in it (--data)"])
-    measured = cylinder.Measurement.read(data)
     rows = [row for name, make in cylinder.models(measured).items() for row in cylinder.compare(measured, name, make)]
     lines = [
         "Table 1: mean of both distances between simulated and scanned surface, E of the data (60 kPa) and fitted; small-",

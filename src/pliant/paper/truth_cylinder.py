@@ -56,7 +56,7 @@ class Measurement:
         if missing:
             raise FileError(
                 f"{path} has no {missing[0]}",
-                remedy="give the folder with truth_cylinder/ of the SOFA framework (--data, PLIANT_DATA)",
+                remedy="give the folder with truth_cylinder/ of the SOFA framework (--data)",
             )
         rest, deformed = (SurfaceMesh.read(path / name) for name in files[:2])
         tets = read(path / files[2])

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 from os import PathLike
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.device import Log, Track
+
+MOST_ROWS = 16
+"""Rows of a field that get a line each."""
 
 
 def signal_fields(track: Track) -> list[str]:
@@ -55,8 +60,33 @@ def _draw_flags(place, track: Track, field: str, begin: float) -> None:  # type:
     place.set_ylim(-0.5, len(words) - 0.5)
 
 
+def _rows(track: Track, field: str) -> list[tuple[str, NDArray[Any]]]:
+    """The rows of a field by their names, or all of it where it has none or too many to look at."""
+    values, names = track[field], track.rows.get(field, ())
+    if values.ndim < 2 or not 0 < len(names) <= MOST_ROWS:
+        return [("", values)]
+    return [(f" {name}", values[:, k]) for k, name in enumerate(names)]
+
+
+def tracking_errors(track: Track) -> dict[str, NDArray[np.float64]]:
+    """By effector the distance between its target and where it was measured, [n]; rows that are no coordinates (an angle)
+    each by themselves. Records without a measurement are left out; empty where a channel does not have both."""
+    names = track.rows.get("target", ())
+    if not {"target", "measured"} <= set(track.fields) or not names or names != track.rows.get("measured"):
+        return {}
+    target, measured = track["target"], track["measured"]
+    there = np.isfinite(target).all(axis=1) & np.isfinite(measured).all(axis=1) & measured.any(axis=1)
+    groups: dict[str, list[int]] = {}
+    for k, name in enumerate(names):
+        owner, _, row = name.rpartition(".")
+        groups.setdefault(owner if owner and row in ("x", "y", "z") else name, []).append(k)
+    gap = (target - measured)[there]
+    return {name: np.linalg.norm(gap[:, rows], axis=1) for name, rows in groups.items() if len(gap)}
+
+
 def print_signals(log: Log) -> None:
-    """Print a table: every field with its range, every event with its count, what was lost."""
+    """Print a table: every row of every field with its range; how far what was measured is from the target; every event with
+    its count, what was lost."""
     from rich.console import Console
     from rich.table import Table
 
@@ -68,11 +98,15 @@ def print_signals(log: Log) -> None:
     table.add_column("unit", no_wrap=True)
     for track in log.tracks.values():
         for field in signal_fields(track):
-            values = track[field].reshape(len(track), -1)
-            finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-            low, high = (f"{finite.min():.5g}", f"{finite.max():.5g}") if finite.size else ("", "")
-            table.add_row(f"{track.name}.{field}", str(len(track)), low, high, track.units.get(field, ""))
+            for row, values in _rows(track, field):
+                finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+                low, high = (f"{finite.min():.5g}", f"{finite.max():.5g}") if finite.size else ("", "")
+                table.add_row(f"{track.name}.{field}{row}", str(len(track)), low, high, track.units.get(field, ""))
     console.print(table)
+    for track in log.tracks.values():
+        for name, error in tracking_errors(track).items():
+            unit = f" {track.units['target']}" if "target" in track.units else ""
+            print(f"{name}: |target - measured| {error.mean():.4g}{unit} on average, {error.max():.4g}{unit} at most")
     for track in log.tracks.values():
         for field in track.words:
             for word, count in log.counted(track.name, field).items():

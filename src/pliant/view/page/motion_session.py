@@ -147,4 +147,8 @@ class MotionSession(Paced):
         if self._running:
             self.advance()
         elif self._stale:
-            self._make_anew()
+            try:
+                self._make_anew()
+            except Exception as error:  # as in `advance`: the thread must outlive it
+                self._fault = f"{type(error).__name__}: {error}"
+                self._publish()

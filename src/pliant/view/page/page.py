@@ -40,7 +40,8 @@ class Page(ServedPage):
     ) -> None:
         """paths: what the effectors can follow, by name: a trajectory per effector; start: the one to begin with (None: by
         hand); rate: steps per second [Hz] at most; loads: range (low, high) of the effort of a load, by name; feed: of a drive
-        that is to do what the robot does: the page then has an emergency stop, and ends with the drive in its safe state."""
+        that is to do what the robot does: the page then has an emergency stop, and closes the feed at its end, which leaves
+        the drive at its safe command, stopped, and closed."""
         super().__init__(title)
         self.session = Session(robot, paths, rate=rate, feed=feed)
         if start is not None:
