@@ -15,7 +15,7 @@ from two_rate_robots import arm, home, near
 
 from pliant.control import Correction, LoopLog, TwoRates, Verdict
 from pliant.control.trajectory import Circle
-from pliant.device import Drive, read_recording
+from pliant.device import Drive, Guard, read_recording
 from pliant.device.audit import Audit
 from pliant.device.guard import Event
 from pliant.device.wiring import Wiring
@@ -175,6 +175,9 @@ def test_a_run_is_recorded(controller, tmp_path):
         np.abs(stamps[:, None] - model.time).min(axis=1).max() < 1e-6
     )  # every command was decided by a recorded model
     assert recording.about["robot"] == "two_rate_robots.arm"
+    assert {control.units[field] for field in ("target", "command", "measured", "displacements")} == {"m"}
+    assert control.units["efforts"] == "N"
+    assert np.isnan(control["measured_age"]).all() or np.isinf(control["measured_age"]).all()  # nothing was measured
     path = recorded_paths(recording, controller.robot)["tip"]
     assert path.position(0.5) == pytest.approx(place)
     assert path.duration == pytest.approx(np.ptp(control.time))
@@ -251,6 +254,7 @@ def test_what_cannot_be_run_is_named(controller):
         (lambda: controller.run(1.0, "there", judge), "a str is no target"),
         (lambda: controller.run(1.0, home(), judge, correction=Correction(2, 1.0, 1.0)), "the correction has 2 rows"),
         (lambda: TwoRates(arm()), "build is a Robot"),
+        (lambda: TwoRates(arm, guard=Guard.of_robot(arm(), "displacement")), "the guard is for displacements"),
         (lambda: TwoRates(lambda: arm()), "another process cannot find build"),
     ):
         with pytest.raises(InputError, match=message):

@@ -46,6 +46,11 @@ class Commander:
         self.controller = Controller(robot, energy=energy, speed=speed)
         hold = 0.2 if model_rate is None else max(0.2, MODELS_HELD / model_rate)
         self.guard = Guard.of_robot(robot, kind, hold=hold) if guard is None else guard
+        if self.guard.kind not in (None, kind):
+            raise InputError(
+                f"the guard is for {self.guard.kind}s, and {kind}s are commanded",
+                remedy=f"give Guard.of_robot(robot, {kind!r})",
+            )
         rows = len(self.controller.rows)
         if len(self.guard.low) != rows:
             raise InputError(

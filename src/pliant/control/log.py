@@ -9,9 +9,12 @@ import numpy as np
 
 from pliant.control.controller import Verdict
 from pliant.control.two_rates import TwoRates
-from pliant.device import Channel, Recorder
+from pliant.device import Channel, Recorder, Wiring
 from pliant.device.guard import EVENT_WORDS
+from pliant.device.wiring import Kind
+from pliant.robot import Role
 
+KINDS: tuple[Kind, ...] = ("effort", "displacement")
 COUNTS = ("lost", "late", "damaged", "faults")
 """What a drive counts (`DriveStatus`)."""
 
@@ -48,7 +51,7 @@ class LoopLog:
             Channel(
                 "control",
                 control,
-                units={"took": "s", "model_age": "s", "measured_age": "s"},
+                units={"took": "s", "model_age": "s", "measured_age": "s"} | _units(controller),
                 rows={
                     "target": controller.effector_rows, "goal": controller.effector_rows, "command": commands,
                     "efforts": commands, "displacements": commands, "measured": controller.effector_rows,
@@ -63,6 +66,7 @@ class LoopLog:
         self.recorder = Recorder(file, channels, about=about)
         self._control, self._model = self.recorder.ring("control"), self.recorder.ring("model")
         self._signals, self._made = self._control.blank(), self._model.blank()
+        self._signals["measured"] = self._signals["measured_age"] = np.nan
 
     def __call__(self, seconds: float, two: TwoRates) -> None:
         """One period, right after its command; never waits."""
@@ -94,3 +98,14 @@ class LoopLog:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _units(controller: TwoRates) -> dict[str, str]:
+    """The units of the fields whose rows all have the same."""
+    robot = controller.robot
+    efforts, displacements = (Wiring.of_robot(robot, kind).command_units for kind in KINDS)
+    places = Wiring.of_robot(robot, measures=robot.named(Role.EFFECTOR)).measurement_units
+    fields = dict.fromkeys(("target", "goal", "measured"), places)
+    fields |= {"efforts": efforts, "displacements": displacements}
+    fields["command"] = efforts if controller.kind == "effort" else displacements
+    return {field: units[0] for field, units in fields.items() if len(set(units)) == 1}

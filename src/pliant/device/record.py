@@ -63,7 +63,6 @@ class Recorder:
             raise FileError(f"there is no folder {self.file.parent}", remedy="make it first, or give another path")
         _require_mcap()
         self._rings = {name: channel.ring() for name, channel in self.channels.items()}
-        _warm_up(channels[0])
         context = multiprocessing.get_context("spawn")
         self._stop = context.Event()
         answer, far = context.Pipe(duplex=False)
@@ -145,13 +144,6 @@ class Recorder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _warm_up(channel: Channel) -> None:
-    """Load what a push needs now, not in the loop."""
-    ring = channel.ring()
-    ring.push(ring.blank())
-    ring.close()
 
 
 def _unhappy_end(code: int | None, within: float) -> str:

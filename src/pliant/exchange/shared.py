@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pliant.errors import InputError
+from pliant.exchange._fence import fence
 
 HEAD = 192
 """Bytes before the records: counters, on cache lines of their own."""
@@ -34,6 +35,7 @@ class Shared:
             self._memory.close()
             raise InputError(f"{name!r} has {found} bytes instead of {size}", remedy="use the same dtype on both sides")
         self._mine = name is None
+        fence()  # loads it: the first record must not take longer than the others
         self.counters: NDArray[np.int64] = np.ndarray((HEAD // 8,), np.int64, self._memory.buf)
         self.records: NDArray[np.uint8] = np.ndarray(
             (slots, self.dtype.itemsize), np.uint8, self._memory.buf, offset=HEAD
