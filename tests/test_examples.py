@@ -17,8 +17,11 @@ def test_there_are_examples():
     assert [path.name[:2] for path in EXAMPLES] == [f"{k:02d}" for k in range(1, len(EXAMPLES) + 1)]
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.alone] if "TwoRates" in path.read_text() else []) for path in EXAMPLES],
+    ids=[path.stem for path in EXAMPLES],
+)
 def test_an_example_runs_and_checks_itself(path, tmp_path):
     """It ends without an error (its asserts hold), says something, fits in 80 lines and leaves no file outside."""
     before = set(path.parent.glob("*.*"))

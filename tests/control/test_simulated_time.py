@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tracemalloc
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,6 +160,54 @@ def test_a_period_makes_no_arrays(commander):
     tracemalloc.stop()
     assert after - before < 256
     assert peak - before < 1024  # numbers come and go; the smallest array here has 100 bytes beside its numbers
+
+
+LOADS_NOTHING = """
+import gc
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from two_rate_robots import arm
+from pliant.control import Correction, ModelLoop, Verdict
+from pliant.control.commander import Commander
+from pliant.control.model_box import ModelBox
+
+robot = arm()
+loop, box = ModelLoop(robot, kind="displacement"), ModelBox(robot)
+commander, correction = Commander(robot, box, kind="displacement", rate=1000.0), Correction(3, 1.0, 0.01)
+commander.start(loop.model.delta, loop.model.efforts)
+box.put(loop.model, stamp=0.0)
+commander.get_ready()
+kernels = [item for item in gc.get_objects() if isinstance(item, Dispatcher)]
+before = [len(item.overloads) for item in kernels]
+assert sum(before) > 10
+home, verdicts = commander.controller.goal.copy(), set()
+for k, target in enumerate([home, home + [0, 0.004, 0.003], home + [0, 1, 0], np.full(3, np.nan)] * 20):
+    commander.get_ready()
+    aim = correction.adjust(target, home, 1e-3, predicted=commander.predicted())
+    commander.tick(0.001 * k, aim, 1e-3)
+    verdicts.add(commander.verdict)
+    if k == 30:  # a contradiction: the slow way
+        commander.controller.displacements[:] = 0.5
+        commander.controller.efforts[:] = 4.0
+assert verdicts == {Verdict.SOLVED, Verdict.RELAXED, Verdict.NOT_A_NUMBER}, verdicts
+late = [item for item, count in zip(kernels, before) if len(item.overloads) != count]
+assert late == [], late
+box.close()
+"""
+
+
+def test_a_loop_loads_no_kernel():
+    """In a fresh process all that periods need, the slow ways too, is compiled or loaded before the first of them: that takes a
+    second, and a period a thousandth."""
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS_NOTHING],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_everything_has_its_own_place_on_the_desk():

@@ -53,6 +53,15 @@ class Controller:
         self.rows = self._problem.actuators
         self._predicted = np.zeros(len(self.goal))
         self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
+        self._warm_up(len(robot.system.row_names))
+
+    def _warm_up(self, rows: int) -> None:
+        """Load all that a decision may need, now and not in a loop; nothing is changed."""
+        before, W, nothing = self.desk.copy(), np.eye(rows), np.zeros(rows)
+        self.decide(W, nothing, nothing, np.zeros(len(self.goal)), 1.0)
+        self.search(W, nothing, nothing, 1.0)
+        self.predicted(W)
+        self.desk[:] = before
 
     def _set_desk(self) -> Course:
         """Move all arrays of the problem and of its solver to one, which takes a kernel less time to be handed; returns what

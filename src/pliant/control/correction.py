@@ -28,6 +28,7 @@ class Correction:
         self.gain, self.limit = gain, limit
         self.value = np.zeros(rows)
         self._adjusted = np.zeros(rows)
+        learn(self.value, self.value, 0.0, limit, self.value)  # loads it, not in the loop
 
     def adjust(
         self, target: Array, measured: Array, interval: float, *, predicted: Array | None = None, held: bool = False
