@@ -59,6 +59,11 @@ def follows(controller):
     return not controller.events & (Event.HELD | Event.RAMPING)
 
 
+def went_on(run, seconds):
+    """Whether the loop never stopped: every period had its command, or was counted as missed because the machine was away."""
+    return run.timing.count + run.missed > 0.95 * seconds * RATE and run.timing.periods.max() < 1.0
+
+
 class Still:
     """A target that stays, or does what a function of time says."""
 
@@ -82,7 +87,7 @@ def test_models_come_and_the_tip_arrives(controller):
     judge, place = Judge(controller), near(-0.001, 0.005, 0.006)
     run = controller.run(2.0, Still(place), judge)
     assert run.models > 20
-    assert run.timing.count > 0.8 * 2.0 * RATE
+    assert went_on(run, 2.0)
     assert judge.audit.verdict.clean
     tip = controller.link.box.delta[controller.robot.system.slices["tip"]]
     assert np.linalg.norm(tip - place) < 1e-5
@@ -128,7 +133,7 @@ def test_a_killed_model_process_is_replaced(standby, within, capsys):
             print(f"\n  model back {seen['back'] - seen['killed']:.2f} s after kill -9 (spare: {standby})")
         assert seen["back"] - seen["killed"] < within
         assert judge.audit.verdict.clean
-        assert run.timing.count > 0.8 * (2.0 + within) * RATE
+        assert went_on(run, 2.0 + within)
         if not standby:  # the spare is there before the model is even stale
             assert run.events["stale-held"] > 0
             assert run.events["ramping"] > 0
