@@ -118,7 +118,7 @@ def test_a_killed_model_process_is_replaced(standby, within, capsys):
     with TwoRates(arm, rate=RATE, kind="displacement", standby=standby, restarts=1) as controller:
         judge, seen = Judge(controller), {}
         if standby:
-            time.sleep(6.0)  # the spare needs its time, too
+            time.sleep(12.0)  # the spare needs its time, too, and more of it where the host takes half
 
         def watch(seconds, two):
             if seconds > 0.8 and "killed" not in seen:
