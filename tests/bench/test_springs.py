@@ -29,8 +29,8 @@ def test_figures_of_the_benchmark_have_their_names(monkeypatch):
 
 def test_a_million_springs_and_scattered_points_are_timed(monkeypatch):
     """Build, memory and steps of a lattice in a process of its own, and best-candidate points, each with its bound."""
-    monkeypatch.setattr(springs, "MILLION", 5)
-    monkeypatch.setattr(springs, "THOUSAND", 10)
+    monkeypatch.setattr(springs, "BIG_CELLS", 5)
+    monkeypatch.setattr(springs, "BIG_STEPS", 10)
     monkeypatch.setattr(springs, "POINTS", 150)
     figures = {figure.name: figure for figure in springs._million() + springs._scattered()}
     bounds = {"million_build_s": 30.0, "million_memory_gb": 1.0, "million_steps_s": None, "best_candidate_s": 60.0}
@@ -42,6 +42,6 @@ def test_a_million_springs_and_scattered_points_are_timed(monkeypatch):
 
 def test_the_lattice_of_a_million_springs_has_them():
     """By counting edges, face diagonals and body diagonals of the cube."""
-    cells = springs.MILLION
+    cells = springs.BIG_CELLS
     assert 3 * cells * (cells + 1) ** 2 + 6 * cells**2 * (cells + 1) + 4 * cells**3 == 1_055_908
     assert springs.POINTS == 50_000

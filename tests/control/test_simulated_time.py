@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tracemalloc
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
-from two_rate_robots import arm, arm_plant, near, spring_arm
+from two_rate_robots import arm, arm_plant, near, run_alone, spring_arm
 
 from pliant.control import Controller, Correction, ModelLoop, PathTargets, simulate
 from pliant.control._decision_kernels import lay_out
@@ -199,14 +195,7 @@ box.close()
 def test_a_loop_loads_no_kernel():
     """In a fresh process all that periods need, the slow ways too, is compiled or loaded before the first of them: that takes a
     second, and a period a thousandth."""
-    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    done = subprocess.run(
-        [sys.executable, "-c", LOADS_NOTHING],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_alone(LOADS_NOTHING)
     assert done.returncode == 0, done.stderr
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 
 from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, Statics, TetBody, make, solids
@@ -54,3 +59,10 @@ def home() -> np.ndarray:
 def near(x: float, y: float, z: float) -> np.ndarray:
     """A place so far from where the tip hangs."""
     return home() + np.array([x, y, z])
+
+
+def run_alone(code: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in a process of its own, which finds these robots."""
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from pliant.control.targets import PathTargets
 from pliant.control.two_rates import EARLY, TwoRates
 from pliant.device import Drive, Measurement
 from pliant.device.wiring import Wiring
+from pliant.exchange import taken_by_host
 from pliant.gallery import diamond
 from pliant.motion import Statics
 from pliant.view import Figure
@@ -44,7 +44,7 @@ class _Sink(Drive):
 def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
     """Figures, and lines about the machine and the histograms: so many seconds of the controller, and as many of a bare loop,
     in slices that take turns."""
-    ours, bare, models, lines, stolen = [], [], 0, [], _stolen()
+    ours, bare, models, lines, before = [], [], 0, [], taken_by_host()
     with TwoRates(diamond.build, rate=RATE, kind="displacement") as controller:
         robot = controller.robot
         hanging = Statics(robot).solve().require().state
@@ -62,19 +62,10 @@ def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
             bare.append(quiet)
         load = f"; load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
         lines.append(
-            f"{run.rights}; bare loop: {rights}{load}; taken by the host meanwhile: {_stolen() - stolen:.2f} s"
+            f"{run.rights}; bare loop: {rights}{load}; taken by the host meanwhile: {taken_by_host() - before:.2f} s"
         )
         lines += _histogram("controller", ours) + _histogram("bare loop", bare)
     return _figures(ours, bare, models / (slices * min(SLICE, seconds)), alone), lines
-
-
-def _stolen() -> float:
-    """Seconds, of all cores, that a virtual machine's host did not give it since it was started (proc(5): steal)."""
-    try:
-        total = Path("/proc/stat").read_text().split("\n", 1)[0].split()
-        return int(total[8]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, AttributeError, IndexError):  # not Linux, or an old one
-        return 0.0
 
 
 def _models_alone(controller: TwoRates, seconds: float) -> float:

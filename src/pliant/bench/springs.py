@@ -25,7 +25,7 @@ CELLS = 42
 """Along each edge of the cube: 984,438 springs on 79,507 nodes."""
 
 STEPS = 20
-MILLION, THOUSAND = 43, 1000
+BIG_CELLS, BIG_STEPS = 43, 1000
 """Cells along each edge of a cube of 1,055,908 springs, and steps that it does on the ground."""
 POINTS = 50_000
 """Best-candidate points in a cube."""
@@ -201,7 +201,7 @@ def _million() -> list[Figure]:
         "most = 1024 * int(words[words.index('VmHWM:') + 1]) if words else resource.getrusage(0).ru_maxrss\n"
         "print(len(big.springs.springs), built, most / 1e9, run.seconds)\n"
     )
-    command = [sys.executable, "-c", code, str(MILLION), str(THOUSAND)]
+    command = [sys.executable, "-c", code, str(BIG_CELLS), str(BIG_STEPS)]
     answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     springs, built, memory, seconds = (float(word) for word in answer.split())
     source = f"{springs:,.0f} springs, float64"
@@ -212,7 +212,7 @@ def _million() -> list[Figure]:
             "springs.million_steps_s",
             seconds,
             "s",
-            source=f"{source}, {THOUSAND:,} steps on the ground",
+            source=f"{source}, {BIG_STEPS:,} steps on the ground",
             better="lower",
         ),
     ]

@@ -93,7 +93,7 @@ class Log:
 def read_recording(file: str | PathLike[str]) -> Log:
     """All channels of a recording as arrays; of a file that was never finished, all that is on the disk; of one with damaged
     chunks, all others."""
-    from mcap.records import Footer, Message, Metadata, Statistics
+    from mcap.records import Channel, Footer, Message, Metadata, Statistics
 
     said: dict[int, list[Any]] = {}
     written: dict[int, int] = {}
@@ -108,7 +108,7 @@ def read_recording(file: str | PathLike[str]) -> Log:
             about = record.metadata
         elif isinstance(record, _Damage):
             damaged += 1
-        elif type(record).__name__ == "Channel":
+        elif isinstance(record, Channel):
             channels.setdefault(record.id, record)
         elif isinstance(record, Statistics):
             for number, count in record.channel_message_counts.items():
@@ -138,7 +138,7 @@ def repair(file: str | PathLike[str], out: str | PathLike[str] | None = None) ->
     out: where to, by default in its own place, by way of a file beside it, so that nothing is lost if that fails; a file
     with damaged chunks is kept beside it, as NAME.damaged. A whole file stays as it is. Returns what is in it.
     """
-    from mcap.records import Message, Metadata
+    from mcap.records import Channel, Message, Metadata, Schema
     from mcap.writer import Writer
 
     source = Path(file)
@@ -153,15 +153,15 @@ def repair(file: str | PathLike[str], out: str | PathLike[str] | None = None) ->
     schemas: dict[int, int] = {0: 0}
     channels: dict[int, int] = {}
     # they may be told behind their messages only, where the chunk that told them is damaged
-    told = [record for record in _records(source) if type(record).__name__ in ("Schema", "Channel")]
+    told = [record for record in _records(source) if isinstance(record, (Schema, Channel))]
     try:
         with open(beside, "wb") as stream:
             writer = Writer(stream, enable_data_crcs=True)
             writer.start(profile="", library="pliant")
             for record in told:
-                if type(record).__name__ == "Schema" and record.id not in schemas:
+                if isinstance(record, Schema) and record.id not in schemas:
                     schemas[record.id] = writer.register_schema(record.name, record.encoding, record.data)
-                elif type(record).__name__ == "Channel" and record.id not in channels:
+                elif isinstance(record, Channel) and record.id not in channels:
                     channels[record.id] = writer.register_channel(
                         record.topic, record.message_encoding, schemas[record.schema_id], record.metadata
                     )

@@ -3,13 +3,13 @@
 Mailbox         the newest record of one writer, for any number of readers (a model for the controller, a command for the model)
 Ring            all records of one writer for one reader (signals and events for the recorder)
 
-usable_cores    which cores there are to share
+usable_cores    which cores there are to share; taken_by_host: what of them a virtual machine was not given
 
 A record is anything with a fixed numpy dtype. What is dead, late or stuck on one side never stops the other.
 """
 
-from pliant.exchange.cores import usable_cores
+from pliant.exchange.cores import taken_by_host, usable_cores
 from pliant.exchange.mailbox import Mailbox
 from pliant.exchange.ring import Ring
 
-__all__ = ["Mailbox", "Ring", "usable_cores"]
+__all__ = ["Mailbox", "Ring", "taken_by_host", "usable_cores"]
