@@ -51,7 +51,7 @@ def guard():
     return Guard([0.0, 0.0], [5.0, 5.0], rate=20.0, safe=0.0, hold=0.2, ramp=0.2)
 
 
-def until(holds, seconds=10.0):
+def until(holds, seconds=60.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it never happened"
@@ -137,7 +137,6 @@ def test_a_release_is_whole_before_the_next_command():
     assert (drive.stops, drive.resumes, feed.stopped) == (1, 1, False)
 
 
-@pytest.mark.alone
 def test_an_emergency_stop_is_in_the_recording(tmp_path):
     """Who stopped when, the way to the safe command, when the drive was told, the release: all of it, with units and
     counts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from mcap.exceptions import McapError
 from mcap.reader import make_reader
+from numba.core.dispatcher import Dispatcher
 
 from pliant.device import Channel, Event, Recorder, event_channel, read_recording, repair
 from pliant.errors import FileError, InputError, PliantWarning
@@ -54,8 +56,11 @@ def control(file, answer):
 
 def forgetful(file):
     """A controlling process that ends without closing its recorder."""
-    recorder = Recorder(file, [CONTROL])
-    push_in_time(recorder.ring("control"), 0.5)
+    ring = Recorder(file, [CONTROL]).ring("control")
+    record = ring.blank()
+    for tick in range(500):
+        fill(record, tick, 0.001 * tick)
+        ring.push(record)
 
 
 def wait_until_dead(pid, seconds):
@@ -137,28 +142,28 @@ def test_what_is_pushed_is_read(tmp_path):
 
 
 def first_push(file, answer):
-    """How long the first record of a loop takes [s]."""
+    """How many kernels the first record of a loop finds loaded, and how many it leaves."""
     with Recorder(file, [CONTROL]) as recorder:
         ring = recorder.ring("control")
         record = ring.blank()
-        begin = time.perf_counter()
+        kernels = [item for item in gc.get_objects() if isinstance(item, Dispatcher)]
+        before = sum(len(item.overloads) for item in kernels)
         ring.push(record)
-        answer.send(time.perf_counter() - begin)
+        answer.send((before, sum(len(item.overloads) for item in kernels)))
 
 
-@pytest.mark.alone
-def test_the_first_record_takes_no_longer_than_others(tmp_path):
+def test_the_first_record_loads_no_kernel(tmp_path):
     """In a fresh process: what is compiled was loaded when the recorder was made, not in the loop."""
     context = multiprocessing.get_context("spawn")
     answer, far = context.Pipe(duplex=False)
     process = context.Process(target=first_push, args=(tmp_path / "run.mcap", far))
     process.start()
     assert answer.poll(60)
-    assert answer.recv() < 0.05
+    before, behind = answer.recv()
+    assert before == behind > 0
     process.join()
 
 
-@pytest.mark.alone
 def test_a_full_ring_is_counted_in_the_file(tmp_path):
     """The loop does not wait for a recorder that is held up; what was lost is in the file."""
     channel = Channel("control", CONTROL.dtype, capacity=64)
@@ -168,9 +173,7 @@ def test_a_full_ring_is_counted_in_the_file(tmp_path):
         record = ring.blank()
         os.kill(recorder.pid, signal.SIGSTOP)
         try:
-            begin = time.monotonic()
             pushed = sum(ring.push(record) for _ in range(1000))
-            assert time.monotonic() - begin < 1.0
         finally:
             os.kill(recorder.pid, signal.SIGCONT)
         lost = recorder.close()
@@ -232,17 +235,16 @@ def test_the_recorder_outlives_a_killed_controller(tmp_path):
     messages_of(file)
 
 
-@pytest.mark.alone
 def test_forgetting_to_close_is_no_harm(tmp_path):
     """A script that just ends gets its file, and ends."""
     file = tmp_path / "run.mcap"
     process = multiprocessing.get_context("spawn").Process(target=forgetful, args=(file,))
     process.start()
-    process.join(30)
+    process.join(60)
     assert process.exitcode == 0
     log = read_recording(file)
     assert log.whole
-    assert len(log["control"]) >= 450
+    assert log["control"]["tick"].tolist() == list(range(500))
 
 
 def test_a_file_cut_anywhere_is_repaired(tmp_path, rng):

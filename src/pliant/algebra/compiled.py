@@ -6,6 +6,7 @@ still fail a test such as `pivot > 0`), and contraction to fused multiply-add al
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 from collections.abc import Callable
@@ -35,21 +36,22 @@ def inlined(function: Callable[..., Any]) -> Any:
     return numba.njit(inline="always", **SETTINGS)(function)
 
 
-def _newest_source() -> tuple[float, int]:
-    """Time of the newest file with kernels (private modules, and the laws), and how many such files there are."""
-    package = Path(__file__).parents[1]
-    files = [*package.rglob("_[a-z]*.py"), *(package / "material").glob("*.py")]
-    return max(path.stat().st_mtime for path in files), len(files)
+def _print_of_sources() -> bytes:
+    """Fingerprint of what is in the files with kernels (private modules, and the laws)."""
+    package, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=16)
+    for path in sorted([*package.rglob("_[a-z]*.py"), *(package / "material").glob("*.py")]):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.digest()
 
 
-_PACKAGE_STAMP = _newest_source()
+_PACKAGE_STAMP = _print_of_sources()
 
 
 def _expire_with_all_kernels(dispatcher: Any) -> None:
-    """Let a cached kernel expire when any file with kernels changes.
+    """Let a cached kernel expire when the text of any file with kernels changes, and only then.
 
     Numba looks at the file of the kernel only and would keep machine code that has an old callee from another file
-    compiled into it.
+    compiled into it; and at its date, so that all would be compiled again whenever pliant is installed again.
     """
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None and hasattr(cache_file, "_source_stamp"):

@@ -58,15 +58,16 @@ def command_record(rows: int) -> np.dtype[np.void]:
     return np.dtype([("stamp", "f8"), ("quit", "i8"), ("command", "f8", (rows,))])
 
 
-def start_keeper(plan: ModelPlan) -> SpawnProcess:
+def start_keeper(plan: ModelPlan, spare_waits: MutableSequence[int]) -> SpawnProcess:
     """Start the keeper of a model loop; it ends when it is told to, or when this process has died."""
-    process = multiprocessing.get_context("spawn").Process(target=keep_model, args=(plan,), name="pliant-keeper")
+    spawn = multiprocessing.get_context("spawn")
+    process = spawn.Process(target=keep_model, args=(plan, spare_waits), name="pliant-keeper")
     process.start()
     return process
 
 
-def keep_model(plan: ModelPlan) -> None:
-    """The keeper: a worker runs as long as there are restarts left."""
+def keep_model(plan: ModelPlan, spare_waits: MutableSequence[int]) -> None:
+    """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _keep_to(plan.cores)
     commands = Mailbox(command_record(plan.rows), plan.commands)
@@ -78,6 +79,7 @@ def keep_model(plan: ModelPlan) -> None:
     while _parent_lives() and not command["quit"]:
         worker.process.join(0.02)
         commands.read(command)
+        spare_waits[0] = spare is not None and spare.warm
         if worker.process.exitcode is None and not worker.stuck:
             continue
         if left == 0:
@@ -85,6 +87,7 @@ def keep_model(plan: ModelPlan) -> None:
         left -= 1
         worker.process.kill()
         worker = spare if spare is not None and spare.process.is_alive() else _Worker(plan)
+        spare_waits[0] = 0
         worker.go.set()
         spare = _Worker(plan) if plan.standby and left else None
     worker.process.join(1.0)  # it has read the same word
@@ -95,20 +98,26 @@ def keep_model(plan: ModelPlan) -> None:
 
 
 class _Worker:
-    """A worker as its keeper sees it: go lets it begin; it says in `alive` when it last made a model and what that took [s]."""
+    """A worker as its keeper sees it: `go` lets it begin; it says in `alive` when it last made a model, what that took [s], and
+    whether it is built and warm."""
 
     def __init__(self, plan: ModelPlan) -> None:
         spawn = multiprocessing.get_context("spawn")
         self.go = spawn.Event()
         self._patience = plan.patience
-        self._alive = spawn.RawArray("d", 2)
+        self._alive = spawn.RawArray("d", 3)
         self.process = spawn.Process(target=run_model, args=(plan, self.go, self._alive), name="pliant-model")
         self.process.start()
 
     @property
+    def warm(self) -> bool:
+        """Whether it waits for its turn, or has it."""
+        return self.process.is_alive() and bool(self._alive[2])
+
+    @property
     def stuck(self) -> bool:
         """Whether it made models and then none for too long."""
-        last, took = self._alive
+        last, took, _ = self._alive
         return bool(last > 0 and time.monotonic() - last > max(self._patience, 20 * took))
 
 
@@ -135,6 +144,7 @@ def run_model(plan: ModelPlan, go: Signal, alive: MutableSequence[float]) -> Non
     commands = Mailbox(command_record(plan.rows), plan.commands)
     command = commands.blank()
     command["command"] = loop.command()
+    alive[2] = 1.0
     while not go.wait(0.05):
         if not _parent_lives():
             return
@@ -148,7 +158,7 @@ def run_model(plan: ModelPlan, go: Signal, alive: MutableSequence[float]) -> Non
         end = time.monotonic()
         if model is not None:
             models.put(model, stamp=begin, cycle=end - begin, failures=loop.failures)
-        alive[:] = [end, end - begin]
+        alive[:2] = [end, end - begin]
         if pace is not None:
             pace.wait()
     models.close()
@@ -182,7 +192,8 @@ class ModelLink:
         self._plan = ModelPlan(
             build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience, len(command)
         )
-        self.keeper = start_keeper(self._plan)
+        self._spare_waits = multiprocessing.get_context("spawn").RawArray("i", 1)  # no lock: a process may die anywhere
+        self.keeper = start_keeper(self._plan, self._spare_waits)
 
     def wait(self, seconds: float = 120.0) -> bool:
         """Wait for the first model; False where none came in time or the keeper has died."""
@@ -193,11 +204,17 @@ class ModelLink:
             time.sleep(0.01)
         return True
 
+    @property
+    def has_spare(self) -> bool:
+        """Whether a second worker is warm and waits to take over."""
+        return self.keeper.is_alive() and bool(self._spare_waits[0])
+
     def revive(self) -> None:
         """Start another keeper where the last one has ended: it was killed, or all its workers were."""
         if not self.keeper.is_alive():
             warnings.warn("the model's process has ended; another one is started", PliantWarning, stacklevel=3)
-            self.keeper = start_keeper(self._plan)
+            self._spare_waits[0] = 0
+            self.keeper = start_keeper(self._plan, self._spare_waits)
 
     def send(self, command: NDArray[np.float64], now: float) -> None:
         """Tell the model what the robot is told [n]."""

@@ -135,7 +135,7 @@ class TwoRates(Commander):
         drive: Drive,
         *,
         correction: Correction | None = None,
-        watch: Callable[[float, TwoRates], None] | None = None,
+        watch: Callable[[float, TwoRates], bool | None] | None = None,
         priority: int = 80,
     ) -> Run:
         """Control for so long (infinite: until an emergency stop), with real-time priority where the system allows it.
@@ -143,7 +143,7 @@ class TwoRates(Commander):
         targets: a place [e], the path of one effector, over and over, or `Targets`. correction: of the targets by what the
         drive measures of the effectors, off by default; it stands still while the guard does something, and where the last
         measurement is older than a model may be (the guard's `hold`). watch: called after every command with the time since
-        the start [s] (to record, to adjust; it counts as part of the period).
+        the start [s] (to record, to adjust; it counts as part of the period); the run is over when it returns True.
 
         An emergency stop is Ctrl-C, `guard.stop()` from anywhere, or an exception from targets or watch: the command goes to
         the safe one at the guard's rates, the drive is told, and the run ends; nothing else leaves until `guard.release()`.
@@ -196,6 +196,11 @@ class TwoRates(Commander):
             )
 
     @property
+    def has_spare(self) -> bool:
+        """Whether a second model process is warm and waits to take over (`standby`)."""
+        return self.link.has_spare
+
+    @property
     def is_safe(self) -> bool:
         """Whether the safe command is out."""
         return bool(np.abs(self.guard.command - self.guard.safe).max() < 1e-12)
@@ -215,7 +220,7 @@ class _Turns:
         targets: Targets,
         drive: Drive,
         correction: Correction | None,
-        watch: Callable[[float, TwoRates], None] | None,
+        watch: Callable[[float, TwoRates], bool | None] | None,
     ) -> None:
         self._two, self._seconds, self._targets, self._drive = two, seconds, targets, drive
         self._correction, self._watch = correction, watch
@@ -229,7 +234,8 @@ class _Turns:
         self._stopped_at = np.inf
 
     def take(self) -> None:
-        """All of them: until the time is over, or the safe command is out after an emergency stop (or ten seconds later)."""
+        """All of them: until the time is over, whoever watches says so, or the safe command is out after an emergency stop (or
+        ten seconds later)."""
         two, pace, begin = self._two, self._pace, self._begin
         while True:
             pace.doze()
@@ -241,8 +247,8 @@ class _Turns:
                 return
             self._targets.fill(woke - begin, two.target)
             self._command(woke)
-            if self._watch is not None:
-                self._watch(woke - begin, two)
+            if self._watch is not None and self._watch(woke - begin, two):
+                return
 
     def take_to_safety(self) -> None:
         """The same without anybody who might raise, until the safe command is out."""
