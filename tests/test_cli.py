@@ -106,7 +106,7 @@ def test_what_is_wrong_is_said_before_the_work(tmp_path, monkeypatch):
     real-time benchmark are made."""
     from typer.testing import CliRunner
 
-    from pliant.bench import realtime
+    from pliant.bench import realtime, recovery
     from pliant.cli import app
     from pliant.errors import FileError
     from pliant.paper import cronos
@@ -128,6 +128,7 @@ def test_what_is_wrong_is_said_before_the_work(tmp_path, monkeypatch):
     assert str(done.exception).endswith("of the SOFA framework (--data)")
     calls = []
     monkeypatch.setattr(realtime, "measure", lambda seconds: (calls.append(seconds) or [], ["a line"]))
+    monkeypatch.setattr(recovery, "measure", list)
     done = run("bench", "realtime", "--repeats", "3", "--seconds", "2")
     assert calls == [2.0] * 3
     assert done.output.count("a line") == 3

@@ -305,15 +305,15 @@ def bench(
     elif what == "qp":
         figures, title = repeated(qp.measure, repeats), "decisions with bounds and courses"
     elif what == "realtime":
-        from pliant.bench import realtime
+        from pliant.bench import realtime, recovery
 
         def measured() -> list[Figure]:
             found, said = realtime.measure(seconds)
             lines.extend(said)
-            return found
+            return found + recovery.measure()
 
         figures = repeated(measured, repeats)
-        title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop"
+        title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop; then its model's process is killed"
     elif what == "springs":
         from pliant.bench import springs
 

@@ -72,7 +72,7 @@ class Visitor:
     def camera(self):
         return next(iter(self.page.server.get_clients().values())).camera
 
-    def until(self, holds, what, seconds=90.0):
+    def until(self, holds, what, seconds=180.0):
         """Wait for a condition, letting the browser's events come in."""
         end = time.monotonic() + seconds
         while not (value := holds()):

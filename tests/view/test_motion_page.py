@@ -29,7 +29,7 @@ def block(gait, settings):
     return Moving(body, engine)
 
 
-def until(holds, what, seconds=60.0):
+def until(holds, what, seconds=120.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, f"never: {what}"

@@ -42,7 +42,7 @@ def session():
     made.end()
 
 
-def wait_until(holds, seconds=30.0):
+def wait_until(holds, seconds=120.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it never happened"

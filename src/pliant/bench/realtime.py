@@ -6,12 +6,11 @@ import os
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.bench.sink import Sink
 from pliant.control.pace import Pace, Rights, Timing, real_time
 from pliant.control.targets import PathTargets
 from pliant.control.two_rates import EARLY, TwoRates
-from pliant.device import Drive, Measurement
 from pliant.device.wiring import Wiring
 from pliant.exchange import taken_by_host
 from pliant.gallery import diamond
@@ -24,23 +23,6 @@ SLICE = 10.0
 """Seconds of the controller, and of the bare loop, in turns."""
 
 
-class _Sink(Drive):
-    """Takes every command and does nothing with it."""
-
-    def send(self, command: NDArray[np.float64], now: float) -> bool:
-        self.status.sent += 1
-        return True
-
-    def read(self) -> Measurement | None:
-        return None
-
-    def stop(self) -> None: ...
-
-    def resume(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
 def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
     """Figures, and lines about the machine and the histograms: so many seconds of the controller, and as many of a bare loop,
     in slices that take turns."""
@@ -49,7 +31,7 @@ def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
         robot = controller.robot
         hanging = Statics(robot).solve().require().state
         targets = PathTargets(diamond.paths(robot, hanging)["square"]["top"], RATE)
-        drive = _Sink(Wiring.of_robot(robot, "displacement"))
+        drive = Sink(Wiring.of_robot(robot, "displacement"))
         alone = _models_alone(controller, 5.0)
         controller.run(1.0, targets, drive)
         slices = max(1, round(seconds / SLICE))
