@@ -15,15 +15,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pliant.cli import main
 from pliant.device import Channel, Recorder
 from pliant.gallery import all_robots
 from pliant.shape import make, solids
 
 
 def pliant(*arguments, cwd=None):
+    """In a process of its own, as a shell starts it."""
     return subprocess.run(
         [sys.executable, "-m", "pliant.cli", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
     )
+
+
+@pytest.fixture
+def typed(monkeypatch, capsys):
+    """The same in this process, without its start: (exit code, what it printed, what it complained about)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["pliant", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return run
 
 
 def test_run_cantilever_prints_theory_beside_and_saves_a_picture(tmp_path):
@@ -75,7 +91,7 @@ def test_run_serves_a_page_on_this_machine_until_interrupted():
     assert "Traceback" not in complaints
 
 
-def test_a_typo_gets_the_choice():
+def test_a_typo_gets_the_choice(typed):
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
@@ -95,10 +111,13 @@ def test_a_typo_gets_the_choice():
         (("run", "diamond", "--headless", "--record", "x.mcap"), "give one with --drive, or leave out --record"),
         (("run", "diamond", "--drive", "simulated", "--record", "nowhere/x.mcap"), "there is no folder"),
     ):
-        done = pliant(*arguments)
-        assert done.returncode == 2
-        assert message in done.stderr
-        assert "Traceback" not in done.stderr
+        code, _, complaints = typed(*arguments)
+        assert code == 2
+        assert message in complaints
+    done = pliant("run", "cantilver")
+    assert done.returncode == 2
+    assert "choose one of: cantilever, diamond" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_what_is_wrong_is_said_before_the_work(tmp_path, monkeypatch):
@@ -154,7 +173,7 @@ def test_check_tells_the_discretization_error(tmp_path):
     assert "ten-node tets are softer by" in done.stdout
 
 
-def test_repair_and_replay(tmp_path):
+def test_repair_and_replay(tmp_path, typed):
     """A recording that ends in the middle: shown as it is, with its table and picture; repaired; then whole."""
     dtype = np.dtype([("time", "f8"), ("command", "f8", (2,)), ("flags", "i8")])
     channel = Channel(
@@ -168,31 +187,31 @@ def test_repair_and_replay(tmp_path):
             record["time"], record["command"], record["flags"] = 0.001 * tick, (0.01 * tick, -2.5), tick < 7
             ring.push(record)
     file.write_bytes(file.read_bytes()[:-40])
-    done = pliant("replay", file, "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "never finished" in done.stdout
-    assert "control.command" in done.stdout
-    assert "4.99" in done.stdout
-    assert "-2.5" in done.stdout
-    assert "bounded 7 times" in done.stdout
-    assert "stopped" not in done.stdout
+    code, said, complaints = typed("replay", file, "--out", tmp_path)
+    assert code == 0, complaints
+    assert "never finished" in said
+    assert "control.command" in said
+    assert "4.99" in said
+    assert "-2.5" in said
+    assert "bounded 7 times" in said
+    assert "stopped" not in said
     assert (tmp_path / "run.png").read_bytes()[:4] == b"\x89PNG"
-    assert "500 records, 0.499 s" in pliant("repair", file).stdout
-    assert "is whole" in pliant("repair", file).stdout
-    assert "never finished" not in pliant("replay", file, "--out", tmp_path).stdout
+    assert "500 records, 0.499 s" in typed("repair", file)[1]
+    assert "is whole" in typed("repair", file)[1]
+    assert "never finished" not in typed("replay", file, "--out", tmp_path)[1]
     data = bytearray(file.read_bytes())
     data[200:250] = bytes(50)
     file.write_bytes(data)
     for command in (("replay", file, "--out", tmp_path), ("repair", file)):
-        said = pliant(*command).stdout
+        said = typed(*command)[1]
         assert "1 damaged part of the file skipped" in said
         assert "500 records that were written are missing: control 500" in said
         assert "never finished" not in said
     assert "the original is kept" in said
     assert (tmp_path / "run.mcap.damaged").read_bytes() == data
-    done = pliant("repair", tmp_path / "run.png")
-    assert done.returncode == 2
-    assert "is no recording" in done.stderr
+    code, _, complaints = typed("repair", tmp_path / "run.png")
+    assert code == 2
+    assert "is no recording" in complaints
 
 
 def test_version():

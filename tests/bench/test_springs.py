@@ -10,7 +10,13 @@ from pliant.bench import springs
 def test_figures_of_the_benchmark_have_their_names(monkeypatch):
     """Both layouts, precisions and numbers of threads, springs per node and the yardstick are there; the triad is one."""
     monkeypatch.setattr(springs, "CELLS", 6)
-    monkeypatch.setattr(springs, "smallest_times", lambda actions, **_: {n: (a(), 1e-3)[1] for n, a in actions.items()})
+
+    def times(actions, **_):
+        for name in ("structured_f64_1t", "ragged_f32_1t", "triad"):  # every other kernel would have to be compiled
+            actions[name]()
+        return dict.fromkeys(actions, 1e-3)
+
+    monkeypatch.setattr(springs, "smallest_times", times)
     monkeypatch.setattr(springs, "_population", list)
     for part in ("_million", "_scattered", "_starts"):
         monkeypatch.setattr(springs, part, list)

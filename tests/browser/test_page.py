@@ -20,14 +20,7 @@ from pliant.gallery import Choices, find
 from pliant.motion import Statics
 from pliant.view import Page
 
-
-@pytest.fixture(scope="module", autouse=True)
-def alone(tmp_path_factory):
-    """One browser at a time, whatever runs the tests in parallel: two on two cores starve each other."""
-    fcntl = pytest.importorskip("fcntl")
-    with open(tmp_path_factory.getbasetemp().parent / "browser.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+pytestmark = pytest.mark.xdist_group("browser")  # one at a time: two on two cores starve each other
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +91,14 @@ def test_the_emergency_stop_of_the_page_stops_the_drive(chromium):
     assert feed.is_safe
 
 
-@pytest.mark.parametrize(("name", "path"), [("finger", "close"), ("pneunet", "bend"), ("trunk", "swing")])
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("finger", "close"),
+        pytest.param("pneunet", "bend", marks=pytest.mark.slow),
+        pytest.param("trunk", "swing", marks=pytest.mark.slow),
+    ],
+)
 def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
     """`pliant run ROBOT --trajectory PATH` opens a page where the robot moves along the path within 0.2 mm, all of it in the
     picture at first, and nobody complains."""

@@ -17,7 +17,10 @@ from pliant.device.frames import MEASUREMENT
 from pliant.device.link import Link
 
 pytest.importorskip("can")
-pytestmark = pytest.mark.filterwarnings("ignore:.* periods had no command")  # the machine may be busy with other tests
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests
+    pytest.mark.xdist_group("two rates on a bus"),  # they share a controller
+]
 
 RATE = 400.0
 DELAY = 0.008

@@ -20,7 +20,10 @@ from pliant.device.wiring import Wiring
 from pliant.errors import InputError, PliantWarning
 from pliant.view import recorded_paths
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* periods had no command")  # the machine may be busy with other tests
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests
+    pytest.mark.xdist_group("two rates"),  # they share a controller
+]
 RATE = 400.0
 
 
