@@ -38,7 +38,11 @@ def chromium(tmp_path_factory):
     with sync_playwright() as playwright:
         profile = tmp_path_factory.mktemp("profile")
         context = playwright.chromium.launch_persistent_context(
-            str(profile), executable_path=path, args=FLAGS, viewport={"width": 1280, "height": 800}
+            str(profile),
+            executable_path=path,
+            args=FLAGS,
+            viewport={"width": 1280, "height": 800},
+            device_scale_factor=0.5,  # a quarter of the pixels to draw in software
         )
         context.set_default_timeout(60_000)
         context.add_init_script(COUNT_UPDATES)
@@ -91,14 +95,7 @@ def test_the_emergency_stop_of_the_page_stops_the_drive(chromium):
     assert feed.is_safe
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("finger", "close"),
-        pytest.param("pneunet", "bend", marks=pytest.mark.slow),
-        pytest.param("trunk", "swing", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("name", "path"), [("finger", "close"), ("pneunet", "bend"), ("trunk", "swing")])
 def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
     """`pliant run ROBOT --trajectory PATH` opens a page where the robot moves along the path within 0.2 mm, all of it in the
     picture at first, and nobody complains."""

@@ -88,7 +88,7 @@ class Visitor:
     def picture(self) -> np.ndarray:
         """The view of the robot as it is now, [h, w, 3]."""
         box = self.canvas()
-        shot = self.tab.screenshot(clip=box)
+        shot = self.tab.screenshot(clip=box, scale="css")
         return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
 
     def robot_pixels(self) -> np.ndarray:

@@ -56,7 +56,8 @@ def control(file, answer):
 
 def forgetful(file):
     """A controlling process that ends without closing its recorder."""
-    ring = Recorder(file, [CONTROL]).ring("control")
+    recorder = Recorder(file, [CONTROL])
+    ring = recorder.ring("control")
     record = ring.blank()
     for tick in range(500):
         fill(record, tick, 0.001 * tick)

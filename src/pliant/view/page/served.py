@@ -135,7 +135,8 @@ def _server(port: int) -> Any:
     server.request_share_url = lambda *_, **__: None  # a client could ask for a tunnel to the outside
     server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND, control_width="large")
     server.gui.main_panel.dock_right()
-    server.scene.configure_environment_map(environment_intensity=0.35)
+    server.scene.configure_environment_map(None)  # a browser that draws in software needs ten seconds to make one
+    server.scene.add_light_ambient("/daylight", color=(222, 226, 232), intensity=1.6)
     return server
 
 
