@@ -95,6 +95,7 @@ def test_the_emergency_stop_of_the_page_stops_the_drive(chromium):
     assert feed.is_safe
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "path"), [("finger", "close"), ("pneunet", "bend"), ("trunk", "swing")])
 def test_robots_of_the_gallery_follow_their_paths(chromium, name, path):
     """`pliant run ROBOT --trajectory PATH` opens a page where the robot moves along the path within 0.2 mm, all of it in the

@@ -257,11 +257,13 @@ def test_what_goes_wrong_ends_at_the_safe_command(controller, how):
 
 def test_places_and_paths_are_targets(controller):
     """Three numbers, or a trajectory."""
-    place = near(0, 0.003, 0.003)
-    controller.run(0.2, place, Judge(controller))
-    assert controller.target == pytest.approx(place)
-    controller.run(0.2, Circle(near(-0.001, 0.0, 0.004), 0.006, 0.01, normal=(1, 0, 0)), Judge(controller))
-    assert np.linalg.norm(controller.target - near(-0.001, 0.0, 0.004)) == pytest.approx(0.006, rel=1e-6)
+    for target, middle, away in (
+        (near(0, 0.003, 0.003), near(0, 0.003, 0.003), 0.0),
+        (Circle(near(-0.001, 0.0, 0.004), 0.006, 0.01, normal=(1, 0, 0)), near(-0.001, 0.0, 0.004), 0.006),
+    ):
+        judge = Judge(controller)
+        play(controller, iter([lambda judge=judge: len(judge.commands) > 20]), target, judge)
+        assert np.linalg.norm(controller.target - middle) == pytest.approx(away, rel=1e-6)
 
 
 def test_what_cannot_be_run_is_named(controller):
@@ -297,6 +299,22 @@ def test_a_drive_that_waits_is_told_about(controller):
     with pytest.warns(PliantWarning, match="periods had no command; a command took up to 0.0.* s with its Slow"):
         run = controller.run(0.5, home(), Slow(controller))
     assert run.missed > 5 * run.timing.count
+
+
+class Late(Wish):
+    """A target that comes when the run is over."""
+
+    def fill(self, seconds, out):
+        time.sleep(0.1)
+        super().fill(seconds, out)
+
+
+def test_a_run_without_commands_is_told_about(controller):
+    """There was no time for any: no error but a report."""
+    with pytest.warns(PliantWarning, match="periods had no command; a command took up to 0 s .* a period 0 s"):
+        run = controller.run(0.05, Late(home()), Judge(controller))
+    assert run.timing.count == 0
+    assert run.missed > 10
 
 
 def lives(pid):

@@ -84,9 +84,7 @@ class Pace:
         """Sleep until shortly before the next deadline. Those that are past already are counted and left out."""
         now = time.monotonic()
         if now > self._next:
-            behind = int((now - self._next) / self.period) + 1
-            self.missed += behind
-            self._next += behind * self.period
+            self._miss(int((now - self._next) / self.period) + 1)
         time.sleep(max(0.0, self._next - self.early - now))
         self._dozed = True
 
@@ -98,8 +96,14 @@ class Pace:
         now = time.monotonic()
         while now < self._next:
             now = time.monotonic()
+        self._miss(int((now - self._next) / self.period))
         self._next += self.period
         return now
+
+    def _miss(self, deadlines: int) -> None:
+        """Count so many, and leave them out."""
+        self.missed += deadlines
+        self._next += deadlines * self.period
 
 
 class Timing:

@@ -164,10 +164,11 @@ class TwoRates(Commander):
                 raise
         run = turns.report(rights)
         if run.missed > TOO_MANY * (run.missed + run.timing.count):
+            latency, period = (float(some.max(initial=0.0)) for some in (run.timing.latencies, run.timing.periods))
             warnings.warn(
                 f"{run.missed} of {run.missed + run.timing.count} periods had no command; a command took up to "
-                f"{run.timing.latencies.max():.3g} s with its {type(drive).__name__}, "
-                f"a period {run.timing.periods.max():.3g} s: choose a lower rate, or a drive and a watch that do not wait "
+                f"{latency:.3g} s with its {type(drive).__name__}, a period {period:.3g} s: choose a lower rate, or targets, a "
+                "drive and a watch that do not wait "
                 "(a plant in this process must be faster than the clock; PlantProcess has one elsewhere)",
                 PliantWarning,
                 stacklevel=2,
