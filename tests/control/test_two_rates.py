@@ -80,12 +80,13 @@ def test_models_come_and_the_tip_arrives(controller):
         yield lambda: controller.box.number > first + 20
         yield lambda: np.linalg.norm(controller.box.delta[tip] - place) < 1e-5
 
+    begin = time.monotonic()
     run = play(controller, acts(), place, judge)
+    whole = time.monotonic() - begin
     assert run.models > 20
     assert judge.audit.verdict.clean
     assert run.timing.count == len(judge.times)
-    periods = (judge.times[-1] - judge.times[0]) * RATE + 1
-    assert run.timing.count + run.missed == pytest.approx(periods, abs=3)
+    assert (judge.times[-1] - judge.times[0]) * RATE - 2 < run.timing.count + run.missed < whole * RATE + 2
 
 
 def test_what_is_not_a_number_or_far_away_is_no_danger(controller):
