@@ -300,8 +300,6 @@ def test_a_drive_that_waits_is_told_about(controller):
     with pytest.warns(PliantWarning, match="periods had no command; a command took up to 0.0.* s with its Slow"):
         run = controller.run(0.5, home(), Slow(controller))
     assert run.missed > 5 * run.timing.count
-    assert run.timing.latencies.min() > 0.02
-    assert np.median(run.timing.own_latencies) < 0.01  # it waited, it did not compute
 
 
 class Late(Wish):

@@ -68,18 +68,17 @@ def _bare_loop(seconds: float, core: int | None, busy: float) -> tuple[Timing, R
         pace, end = Pace(RATE, EARLY if core is not None else 0.0), time.monotonic() + seconds
         woke = 0.0
         while woke < end:
-            woke, given = pace.wait(), time.thread_time()
+            woke = pace.wait()
             now = woke
             while now < woke + busy:
                 now = time.monotonic()
-            timing.note(woke, now, 0.0, time.thread_time() - given)
+            timing.note(woke, now, 0.0)
     return timing, rights
 
 
 def _figures(ours: list[Timing], bare: list[Timing], model_hz: float, alone: float) -> list[Figure]:
     outside, quiet = (100 * float(np.mean([timing.outside() for timing in all_])) for all_ in (ours, bare))
     latency = 1e6 * np.concatenate([timing.latencies for timing in ours])
-    own = 1e6 * np.concatenate([timing.own_latencies for timing in ours])
     idle = 1e6 * np.concatenate([timing.latencies for timing in bare])
     age = 1e3 * np.concatenate([timing.model_ages for timing in ours])
     periods = np.concatenate([timing.periods for timing in ours])
@@ -91,7 +90,6 @@ def _figures(ours: list[Timing], bare: list[Timing], model_hz: float, alone: flo
         Figure("realtime.command_median_us", float(np.median(latency)), "us", better="lower"),
         bounded("realtime.command_p999_us", float(np.percentile(latency, 99.9)), "us", 300.0, "lower", "bound"),
         bounded("realtime.command_max_us", float(latency.max()), "us", 2000.0, "lower", "bound"),
-        bounded("realtime.command_own_max_us", float(own.max()), "us", 2000.0, "lower", "bound, processor time"),
         Figure("realtime.bare_command_p999_us", float(np.percentile(idle, 99.9)), "us", better="lower"),
         Figure("realtime.bare_command_max_us", float(idle.max()), "us", better="lower"),
         Figure("realtime.commands_over_2ms", float((latency > 2000.0).sum()), "", better="lower"),

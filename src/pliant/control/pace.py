@@ -112,15 +112,14 @@ class Timing:
     def __init__(self, periods: int, period: float) -> None:
         """periods: how many at most; period [s] as it should be."""
         self.period = period
-        self._woke, self._done, self._age, self._own = (np.zeros(periods) for _ in range(4))
+        self._woke, self._done, self._age = np.zeros(periods), np.zeros(periods), np.zeros(periods)
         self.count = 0
 
-    def note(self, woke: float, done: float, model_age: float, own: float) -> None:
-        """One period: times [s] of waking and of the command, how old the model was [s], and the processor time [s] that this
-        thread was given meanwhile. Those beyond the room are lost."""
+    def note(self, woke: float, done: float, model_age: float) -> None:
+        """One period: times [s] of waking and of the command, and how old the model was [s]. Those beyond the room are lost."""
         k = self.count
         if k < len(self._woke):
-            self._woke[k], self._done[k], self._age[k], self._own[k] = woke, done, model_age, own
+            self._woke[k], self._done[k], self._age[k] = woke, done, model_age
             self.count = k + 1
 
     @property
@@ -132,11 +131,6 @@ class Timing:
     def latencies(self) -> Array:
         """Seconds from waking to the command."""
         return self._done[: self.count] - self._woke[: self.count]
-
-    @property
-    def own_latencies(self) -> Array:
-        """What of these this thread computed [s]; in the rest the system, or the host of a virtual machine, was away."""
-        return self._own[: self.count]
 
     @property
     def model_ages(self) -> Array:

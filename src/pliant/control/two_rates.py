@@ -233,7 +233,6 @@ class _Turns:
         self._pace = Pace(two.rate, EARLY if two.core is not None else 0.0)
         self._begin = self._last = time.monotonic()
         self._stopped_at = np.inf
-        self._given = time.thread_time()
 
     def take(self) -> None:
         """All of them: until the time is over, whoever watches says so, or the safe command is out after an emergency stop (or
@@ -244,7 +243,7 @@ class _Turns:
             self._measured.take(self._drive.read())
             self._targets.fill(self._last + self._period - begin, two.target)
             two.get_ready()
-            woke, self._given = pace.wait(), time.thread_time()
+            woke = pace.wait()
             if woke - begin > self._seconds or self._is_over(woke):
                 return
             self._targets.fill(woke - begin, two.target)
@@ -256,7 +255,6 @@ class _Turns:
         """The same without anybody who might raise, until the safe command is out."""
         self._correction = None
         while not self._is_over(woke := self._pace.wait()):
-            self._given = time.thread_time()
             self._command(woke)
 
     def _is_over(self, now: float) -> bool:
@@ -279,7 +277,7 @@ class _Turns:
             )
         command = two.tick(woke, target, interval)
         self._unsent += not self._drive.send(command, woke)
-        self.timing.note(woke, time.monotonic(), woke - box.stamp, time.thread_time() - self._given)
+        self.timing.note(woke, time.monotonic(), woke - box.stamp)
         two.tell_model()
         self._last = woke
         self._verdicts[two.verdict] += 1
