@@ -16,18 +16,6 @@ except ImportError:  # where there are no such locks, run tests one after the ot
     fcntl = None
 
 
-EXPLICIT = ("test_explicit", "test_population", "test_movers", "test_cronos", "test_springs")
-"""Files whose tests need the kernels of explicit steps, which take a minute to compile."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need the same kernels stay in one process, which compiles them once."""
-    for item in items:
-        if item.path.stem.startswith(EXPLICIT):
-            item.add_marker(pytest.mark.xdist_group("explicit steps"))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item):
     """A test marked `alone` watches the clock: no other test computes beside it, however many run in parallel."""

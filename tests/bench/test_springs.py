@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pliant.bench import springs
+
+pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
 
 
 def test_figures_of_the_benchmark_have_their_names(monkeypatch):

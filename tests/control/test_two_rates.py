@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from two_rate_robots import Wish, arm, home, near, play, run_alone, until
+from two_rate_robots import Wish, arm, home, near, play, run_alone
+from waiting import until
 
 from pliant.control import Correction, LoopLog, TwoRates, Verdict
 from pliant.control.trajectory import Circle

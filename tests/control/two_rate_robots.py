@@ -6,10 +6,10 @@ import inspect
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+from waiting import PATIENCE
 
 from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, Statics, TetBody, make, solids
 from pliant.body import Body
@@ -70,10 +70,6 @@ def run_alone(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
 
 
-PATIENCE = 120.0
-"""Seconds that a test waits for what must happen; on a machine that does what it is told it takes a few."""
-
-
 def play(controller, acts, targets, drive, *, log=None, **options):
     """Run a controller through the acts of a test, a generator that yields what it waits for as functions without arguments,
     and end the run behind the last; log: watches, too. However slow a machine is, every act has its time."""
@@ -90,14 +86,6 @@ def play(controller, acts, targets, drive, *, log=None, **options):
     run = controller.run(PATIENCE, targets, drive, watch=watch, **options)
     assert waiting is None or run.interrupted, f"in {PATIENCE} s it never came that {inspect.getsource(waiting)}"
     return run
-
-
-def until(holds, seconds=PATIENCE):
-    """Wait for what must happen outside of a run."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"in {seconds} s it never came that {inspect.getsource(holds)}"
-        time.sleep(0.02)
 
 
 class Wish:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plants import LIMIT, arm_plant, broken_plant
+from waiting import until
 
 from pliant.device import (
     Audit,
@@ -72,17 +73,6 @@ def far_measurement(link, values, sequence, seconds):
     message = Message(MEASUREMENT, len(values))
     message.values[:] = values
     assert link.send(message, sequence, seconds)
-
-
-def patiently(read, seconds=60.0):
-    """What a read gives, waited for."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = read()
-        if found is not None:
-            return found
-        time.sleep(0.002)
-    raise AssertionError("nothing came")
 
 
 def test_a_serial_frame_is_as_documented():
@@ -230,21 +220,21 @@ def test_commands_and_measurements_on_can(can_pair):
     drive, far = can_pair
     assert drive.read() is None
     assert drive.send(np.array([1.0, 0.25, -3.0]), 12.5)
-    message = patiently(far.receive)
+    message = until(far.receive)
     assert (message.kind, message.sequence, message.stamp) == (COMMAND, 0, 12_500_000)
     assert message.values.tolist() == [1.0, 0.25, -3.0]
     for k in range(3):
         far_measurement(far, [k, 0.1, 0.2, 0.3, 0.4], k, 1.0 + 0.001 * k)
-    got = patiently(drive.read)
+    got = until(drive.read)
     assert got.values == pytest.approx([2.0, 0.1, 0.2, 0.3, 0.4])
     assert (got.sequence, got.time) == (2, pytest.approx(1.002))
     assert drive.read() is None
     far_measurement(far, [9, 0, 0, 0, 0], 7, 1.01)
-    assert patiently(drive.read).sequence == 7
+    assert until(drive.read).sequence == 7
     assert (drive.status.sent, drive.status.received, drive.status.lost) == (1, 4, 4)
     drive.stop()
     drive.resume()
-    assert [patiently(far.receive).kind for _ in range(2)] == [STOP, RESUME]
+    assert [until(far.receive).kind for _ in range(2)] == [STOP, RESUME]
 
 
 def test_what_is_not_a_number_does_not_leave(can_pair):
@@ -271,13 +261,13 @@ def test_commands_and_measurements_on_a_pseudo_terminal(serial_pair):
     drive, master = serial_pair
     assert drive.send(np.array([1.0, 2.0, 3.0]), 2.0)
     parser = SerialParser(COUNTS, DriveStatus())
-    parser.feed(patiently(lambda: _read(master)))
+    parser.feed(until(lambda: _read(master)))
     message = parser.take()
     assert (message.kind, message.stamp, message.values.tolist()) == (COMMAND, 2_000_000, [1.0, 2.0, 3.0])
     os.write(master, b"noise\xa5\x02" + serial_frame([1, 2, 3, 4, 5], 0, MEASUREMENT) + b"\xa5more")
-    assert patiently(drive.read).values.tolist() == [1, 2, 3, 4, 5]
+    assert until(drive.read).values.tolist() == [1, 2, 3, 4, 5]
     os.write(master, serial_frame([5, 4, 3, 2, 1], 3, MEASUREMENT))
-    got = patiently(drive.read)
+    got = until(drive.read)
     assert (got.sequence, got.values.tolist()) == (3, [5, 4, 3, 2, 1])
     assert drive.status.damaged == 2
     assert drive.status.lost == 2
@@ -407,7 +397,7 @@ def test_a_plant_in_another_process_judges_a_guarded_controller():
     address = can_address()
     with PlantProcess(arm_plant, address, [0.0, 0.0], [LIMIT, LIMIT], [20.0, 20.0], interval=0.01) as process:
         with BusDrive(address.link(process.wiring)) as drive:
-            before = patiently(drive.read).values.copy()
+            before = until(drive.read).values.copy()
             newest = drive_until(lambda: process.report().plant_time > 1.2, drive, guarded=True)
             sent = drive.status.sent
         report = process.close()
@@ -534,20 +524,20 @@ def test_a_plant_whose_controller_is_killed_rests():
         arm_plant, address, [0.0, 0.0], [LIMIT, LIMIT], [20.0, 20.0], interval=0.01, timeout=0.3
     ) as process:
         with BusDrive(address.link(process.wiring)) as drive:
-            before = patiently(drive.read).values.copy()
+            before = until(drive.read).values.copy()
 
             def away():
-                return np.abs(patiently(drive.read).values[:3] - before[:3]).max()
+                return np.abs(until(drive.read).values[:3] - before[:3]).max()
 
             context = multiprocessing.get_context("spawn")
             controller = context.Process(target=commanding, args=(address, process.wiring), daemon=True)
             controller.start()
-            patiently(lambda: away() > 3e-3 or None)
+            until(lambda: away() > 3e-3)
             os.kill(process.pid, signal.SIGINT)
             os.kill(controller.pid, signal.SIGKILL)
             controller.join()
             before_it = process.report().timeouts
-            patiently(lambda: away() < 5e-4 or None)
+            until(lambda: away() < 5e-4)
         report = process.close()
     assert report.finished
     assert report.timeouts == before_it + 1
@@ -568,14 +558,14 @@ def test_a_plant_reports_an_unguarded_controller(tmp_path):
         far = BusAddress("serial", names[1])
         with PlantProcess(arm_plant, far, [0.0, 0.0], [LIMIT, LIMIT], [20.0, 20.0], interval=0.01) as process:
             with SerialDrive(process.wiring, names[0]) as drive:
-                before = patiently(drive.read).values.copy()
+                before = until(drive.read).values.copy()
                 newest = drive_until(
                     lambda: process.report().plant_time > 0.8 and process.report().verdict.out_of_bounds > 50,
                     drive,
                     guarded=False,
                 )
                 drive.stop()
-                patiently(lambda: process.report().stops or None)
+                until(lambda: process.report().stops)
             report = process.close()
     finally:
         running[0] = False

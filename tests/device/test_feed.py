@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from plants import arm
+from waiting import until
 
 from pliant.device import Audit, Drive, Event, Feed, Guard, Wiring, opened_drive, read_recording
 from pliant.device.feed import Act
@@ -49,13 +50,6 @@ class Judge(Drive):
 
 def guard():
     return Guard([0.0, 0.0], [5.0, 5.0], rate=20.0, safe=0.0, hold=0.2, ramp=0.2)
-
-
-def until(holds, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.005)
 
 
 def test_wishes_are_followed_within_the_limits():

@@ -7,6 +7,8 @@ from pliant import Lattice, SpringBody
 from pliant.errors import InputError
 from pliant.motion.explicit import Explicit, Plane, Sine, run_many
 
+pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+
 
 def robot(shape, E=1e5, **options):
     lattice = Lattice.block(shape, size=0.01)

@@ -9,6 +9,8 @@ from pliant.errors import InputError, PliantWarning
 from pliant.motion.explicit import Material, Plane, Pneumatic, Population, Ramp, Sine
 from pliant.shape import Lattice
 
+pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+
 PALETTE = {
     0: Material(1e5),
     1: Material(3e5, 1500.0),

@@ -15,6 +15,8 @@ from pliant.paper.cronos_beams import Beam
 from pliant.paper.cronos_lattices import lattices
 from pliant.robot import Robot
 
+pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+
 
 def test_a_quarter_of_a_beam_has_the_frequency_of_the_whole():
     """The first mode of the whole beam that moves up and down, against the quarter, and the half of an odd width."""

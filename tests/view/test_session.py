@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from waiting import until
 
 import pliant as pl
 from pliant.control.trajectory import Circle, Line
@@ -40,13 +41,6 @@ def session():
     made = Session(finger())
     yield made
     made.end()
-
-
-def wait_until(holds, seconds=120.0):
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.005)
 
 
 def test_a_target_is_reached_by_steps(session):
@@ -96,26 +90,26 @@ def test_a_fault_is_a_status_not_an_end(session, monkeypatch):
 
     monkeypatch.setattr(session._stepping, "step", broken)
     session.start()
-    wait_until(lambda: session.snapshot.outcome.word == "FAULT")
-    wait_until(lambda: not session.snapshot.running)
+    until(lambda: session.snapshot.outcome.word == "FAULT")
+    until(lambda: not session.snapshot.running)
     assert "ZeroDivisionError" in session.snapshot.outcome.remedy
     assert session.snapshot.state is before
     session.reset()
     session.start()
-    wait_until(lambda: session.snapshot.outcome.word == "SOLVED")
+    until(lambda: session.snapshot.outcome.word == "SOLVED")
 
 
 def test_pause_makes_no_step_and_start_goes_on(session):
     """After pause() returns not one more step is made; after start() there are."""
     session.start()
-    wait_until(lambda: session.snapshot.count > 5)
+    until(lambda: session.snapshot.count > 5)
     session.pause()
     count = session.snapshot.count
     threading.Event().wait(0.2)
     assert session.snapshot.count == count
     assert not session.snapshot.running
     session.start()
-    wait_until(lambda: session.snapshot.count > count)
+    until(lambda: session.snapshot.count > count)
 
 
 def test_reset_goes_back_to_where_it_hangs(session):
@@ -173,9 +167,9 @@ def test_without_effectors_efforts_are_given():
     assert ranges["upper"] == (0.0, 8.0)
     assert ranges["push"][0] == -ranges["push"][1] < 0
     session.start()
-    wait_until(lambda: session.snapshot.count == 1)
+    until(lambda: session.snapshot.count == 1)
     session.load("push", 0.02)
-    wait_until(lambda: session.snapshot.count == 2)
+    until(lambda: session.snapshot.count == 2)
     robot = finger(effector=False, load=True)
     robot.set_effort("push", 0.02)
     expected = pl.Statics(robot).solve().require().state
@@ -250,14 +244,14 @@ def test_a_drive_does_what_the_session_does():
         home = session.snapshot.wish.targets["tip"]
         session.aim("tip", home + np.array([0, 0, 0.008]))
         lifted = lambda: robot.displacement(session.snapshot.state, "tip")[2] > home[2] + 0.0079  # noqa: E731
-        wait_until(lifted)
+        until(lifted)
         taken_in = lambda: robot.displacement(session.snapshot.state, "upper")[0]  # noqa: E731
-        wait_until(lambda: abs(feed.guard.command[0] - taken_in()) < 1e-4)
+        until(lambda: abs(feed.guard.command[0] - taken_in()) < 1e-4)
         session.pause()
         time.sleep(0.5)  # longer than the guard holds what nobody wishes any more
         assert abs(feed.guard.command[0] - taken_in()) < 1e-4
         feed.stop()
-        wait_until(lambda: feed.is_safe)
+        until(lambda: feed.is_safe)
     finally:
         session.end()
         feed.close()
@@ -294,11 +288,11 @@ def test_an_emergency_stop_on_a_page_is_recorded(tmp_path, capsys):
     feed = page.session.feed
     try:
         page.session.start()
-        wait_until(lambda: feed.drive.status.sent > 20)
+        until(lambda: feed.drive.status.sent > 20)
         feed.stop()
-        wait_until(lambda: feed.drive._stopped)
+        until(lambda: feed.drive._stopped)
         feed.release()
-        wait_until(lambda: not feed.drive._stopped)
+        until(lambda: not feed.drive._stopped)
     finally:
         page.close()
     log = read_recording(file)

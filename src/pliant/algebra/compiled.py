@@ -36,15 +36,23 @@ def inlined(function: Callable[..., Any]) -> Any:
     return numba.njit(inline="always", **SETTINGS)(function)
 
 
-def _print_of_sources() -> bytes:
-    """Fingerprint of what is in the files with kernels (private modules, and the laws)."""
-    package, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=16)
-    for path in sorted([*package.rglob("_[a-z]*.py"), *(package / "material").glob("*.py")]):
+def kernel_sources() -> list[Path]:
+    """The files that machine code depends on: private modules, the laws, and what these take from elsewhere (the settings
+    above, tables of constants, types of arrays)."""
+    package = Path(__file__).parents[1]
+    beside = [path for name in ("compiled.py", "tables.py", "arrays.py") for path in package.rglob(name)]
+    return sorted([*package.rglob("_[a-z]*.py"), *(package / "material").glob("*.py"), *beside])
+
+
+def _fingerprint(files: list[Path]) -> bytes:
+    """Of what is in the files."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in files:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.digest()
 
 
-_PACKAGE_STAMP = _print_of_sources()
+_PACKAGE_STAMP = _fingerprint(kernel_sources())
 
 
 def _expire_with_all_kernels(dispatcher: Any) -> None:
