@@ -8,8 +8,18 @@ import pytest
 from pliant import Cavity, Corotational, Force, NeoHookean, Point, Robot, State, Statics, TetBody, make, solids
 from pliant.errors import FileError, InputError, InvertedElementError, NotPositiveDefiniteError, SupportError
 
-MESH = make.box((0.06, 0.02, 0.02), (6, 2, 2))
-CAVITY = solids.box((0.03, 0.006, 0.006), at=(0.015, 0.007, 0.011))
+CAVITY = solids.box((0.04, 0.01, 0.01), at=(0.01, 0.005, 0.005))
+
+
+def hollow_box():
+    """A box of tets around CAVITY."""
+    solid = make.box((0.06, 0.02, 0.02), (6, 4, 4))
+    middle = solid.nodes[solid.tets].mean(axis=1)
+    inside = ((middle > CAVITY.bounds[0]) & (middle < CAVITY.bounds[1])).all(axis=1)
+    return solid.labelled(inside.astype(int)).part(label=0)
+
+
+MESH = hollow_box()
 
 
 def loaded_robot(order=1, rigid=False, efforts=(0.05, 0.03, 2e3)):
@@ -100,7 +110,7 @@ def test_states_of_another_robot_are_refused():
 
     robot, other = loaded_robot(), loaded_robot(order=2)
     old = robot.rest()
-    robot.sense("late", Point(near=(0.03, 0.01, 0.01)))
+    robot.sense("late", Point(near=(0.03, 0.01, 0.02)))
     for state in (old, other.rest()):
         for action in (
             lambda s: robot.linearize(s),

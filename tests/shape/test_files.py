@@ -234,3 +234,60 @@ def test_outside_open_surfaces_are_recognized():
     """The trunk's collision surfaces are not watertight and say so."""
     assert not read(DATA / "meshes" / "trunk_colli1.stl", unit="mm").is_closed
     assert read(DATA / "meshes" / "trunk.stl", unit="mm").is_closed
+
+
+PLY = """ply
+format ascii 1.0
+element vertex 5
+property float x
+property float y
+property float z
+element face 4
+property list uchar int vertex_indices
+end_header
+0 0 0
+.1 0 0
+0 .1 0
+0 0 .1
+.1 .1 .1
+3 0 2 1
+3 0 1 3
+3 {index} 3 2
+3 1 2 3
+"""
+VTK = """# vtk DataFile Version 3.0
+two tets
+ASCII
+DATASET UNSTRUCTURED_GRID
+POINTS 5 float
+0 0 0 .1 0 0 0 .1 0 0 0 .1 .1 .1 .1
+CELLS 2 10
+4 0 1 2 3
+4 {index} 2 1 3
+CELL_TYPES 2
+10 10
+"""
+OBJ = "v 0 0 0\nv .1 0 0\nv 0 .1 0\nf 1 3 2\nf {index} 1 2\nv 0 0 .1\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.mark.parametrize("index", ["-1", "5", "4294967296", "4294967300", "99999999999999999999"])
+@pytest.mark.parametrize(("ending", "text"), [(".ply", PLY), (".vtk", VTK)])
+def test_indices_of_nodes_that_do_not_exist_are_refused(tmp_path, ending, text, index):
+    """Negative ones are not counted from the end, large ones are not cut to 32 bits."""
+    file = tmp_path / f"part{ending}"
+    file.write_text(text.format(index=index))
+    with pytest.raises(FileError, match="refers to|out of bounds|too large|cannot be read"):
+        read(file)
+    file.write_text(text.format(index="4" if ending == ".vtk" else "0"))
+    assert len(read(file).nodes) > 3
+
+
+@pytest.mark.parametrize("index", ["0", "9", "-9", "4294967297"])
+def test_vertices_of_an_obj_file_count_from_one(tmp_path, index):
+    """Zero is no vertex, though one that comes later would be in its place."""
+    file = tmp_path / "part.obj"
+    file.write_text(OBJ.format(index=index))
+    with pytest.raises(FileError, match="vertex"):
+        read(file)
+    file.write_text(OBJ.format(index="3"))
+    assert len(read(file).triangles) == 4

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -178,7 +180,7 @@ def test_surfaces_that_are_no_solid_are_refused():
     assert outward.oriented().filled(0.015).volume == pytest.approx(1e-3 - 0.04**3, rel=0.01)
 
 
-@pytest.mark.parametrize(("size", "text"), [(0.0, "size is"), (np.nan, "size is"), (1e-6, "lattice points")])
+@pytest.mark.parametrize(("size", "text"), [(0.0, "size is"), (np.nan, "size is"), (1e-6, "nodes")])
 def test_impossible_sizes_are_refused(size, text):
     """Sizes that are not positive, or that ask for a billion nodes, are input errors."""
     with pytest.raises(InputError, match=text):
@@ -298,3 +300,33 @@ def test_a_wall_of_half_the_size_is_refused_with_the_size():
         MeshError, match=r"at size 0\.004 m the part has 1 solid pieces and 0 cavities instead of 1 and 1"
     ):
         part.filled(0.004)
+
+
+def test_a_wrong_unit_is_asked_about_before_it_takes_long():
+    """A finger read in centimetres instead of millimetres would have hundreds of thousands of nodes."""
+    finger = solids.box((1.0, 0.2, 0.2))
+    with pytest.raises(InputError, match=r"nodes.*unit.*most_nodes"):
+        finger.filled(4e-3)
+    few = solids.box((0.1, 0.02, 0.02))
+    assert len(few.filled(4e-3, most_nodes=2_000).nodes) < 2_000
+    with pytest.raises(InputError, match="most_nodes"):
+        few.filled(4e-3, most_nodes=500)
+
+
+FILL = """
+import hashlib
+from pliant.shape import solids
+bar = solids.box((0.1, 0.02, 0.02))
+part = solids.union(bar, bar.rotated((0, 1, 0), 0.7)).filled(6e-3)
+print(hashlib.blake2b(part.nodes.tobytes() + part.tets.tobytes()).hexdigest())
+"""
+
+
+def test_meshes_are_the_same_on_every_run(tmp_path):
+    """The process that compiles the kernels makes the same mesh, to the bit, as the next one, which loads them."""
+    environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path))
+    runs = [
+        subprocess.run([sys.executable, "-c", FILL], env=environment, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1] != ""

@@ -31,6 +31,17 @@ def kernel(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
+def exact_kernel(function: Callable[..., Any]) -> Any:
+    """Compile `function` with arithmetic rounded as it is written: the same bits whenever and wherever it is compiled.
+
+    For geometry, where the last bit may decide which nodes a mesh has. With `kernel`, sums may be reordered, and a function
+    that was compiled into its caller rounds otherwise than the same function called.
+    """
+    dispatcher = numba.njit(**SETTINGS | {"fastmath": False})(function)
+    _expire_with_all_kernels(dispatcher)
+    return dispatcher
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile `function` into its callers (small arithmetic that must not cost a call)."""
     return numba.njit(inline="always", **SETTINGS)(function)

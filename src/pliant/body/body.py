@@ -157,6 +157,10 @@ class Body(ABC):
         """Nodes [p, k] and weights [p, k] of material points at rest [p, 3], so that they move as sum_a w_a x_a."""
 
     @abstractmethod
+    def contains(self, points: Array) -> NDArray[np.bool_]:
+        """Whether there is material at rest at each of the points [p, 3] [m], [p]."""
+
+    @abstractmethod
     def inverted_elements(self, x: Array) -> Ids:
         """Numbers of the elements that are inside out at x."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import _spring_kernels as kernels
 from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
@@ -129,6 +129,10 @@ class SpringBody(Body):
     def embed(self, points: ArrayLike, max_distance: float | None = None) -> tuple[Ids, Array]:
         """See `Body.embed`: trilinear weights in a cube, barycentric ones in a tet."""
         return self.lattice.embed(points, max_distance)
+
+    def contains(self, points: Array) -> NDArray[np.bool_]:
+        """See `Body.contains`."""
+        return self.lattice.contains(points)
 
     def deformation_gradients(self, x: Array) -> Array:
         """Mean F of every cell, [c, 3, 3]."""

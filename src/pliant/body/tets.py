@@ -21,6 +21,7 @@ from pliant.errors import InputError, MaterialError
 from pliant.material import Law
 from pliant.material._lanes import LANES
 from pliant.shape import Embedding, TetMesh
+from pliant.shape.embedding import containing
 
 Laws: TypeAlias = "Law | Mapping[int, Law]"
 
@@ -224,6 +225,10 @@ class TetBody(Body):
             return embedding.nodes.astype(np.int64), embedding.weights
         nodes, weights = embedding.quadratic(self.nodes[np.argsort(self.tet_ids)][:, 4:])
         return nodes.astype(np.int64), weights
+
+    def contains(self, points: Array) -> NDArray[np.bool_]:
+        """See `Body.contains`."""
+        return np.asarray(containing(self.mesh, np.ascontiguousarray(points)) >= 0)
 
     def deformation_gradients(self, x: Array) -> Array:
         """F at every integration point, [m, q, 3, 3], elements in the order of the mesh."""

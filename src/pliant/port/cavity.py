@@ -16,6 +16,9 @@ from pliant.shape import SurfaceMesh
 
 Ids = NDArray[np.int64]
 
+MOST_FULL = 0.5
+"""Share of a cavity's wall that may have material on both sides: walls need not follow the elements to the last corner."""
+
 
 class Cavity(Port):
     """A closed surface inside a body: pressure [Pa] that inflates it, and the gain of the enclosed volume [m^3].
@@ -59,12 +62,40 @@ class Cavity(Port):
         """The same wall cut to the size of the body's elements, with middles of edges on ten-node tets."""
         if body.cell_size is None:
             return self
+        self._require_within(body, body.cell_size)
         points, patches = cut_to_size(self.points, self.triangles, 0.75 * body.cell_size)
         if isinstance(body, TetBody) and body.order == 2:
             points, patches = with_middles(points, patches)
         fitted = object.__new__(type(self))
         fitted._set_wall(points, patches)
         return fitted
+
+    def _require_within(self, body: Body, margin: float) -> None:
+        """Refuse a wall that reaches out of the body, before it is cut to millions of pieces."""
+        lower, upper = self.points.min(axis=0), self.points.max(axis=0)
+        low, high = body.rest.min(axis=0), body.rest.max(axis=0)
+        if (lower < low - margin).any() or (upper > high + margin).any():
+            raise InputError(
+                f"the cavity reaches from {_place(lower)} to {_place(upper)} m and the body from {_place(low)} to "
+                f"{_place(high)} m",
+                remedy="read the cavity with the unit of its file (unit='mm'), in the same frame as the body",
+            )
+
+    def check_place(self, body: Body) -> None:
+        """Refuse a cavity that is full of the body's material: there is no chamber that could be inflated."""
+        corners = self.points[self.triangles]
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = np.linalg.norm(normal, axis=1)
+        step = 0.1 * (body.cell_size or 0.0) * normal / area[:, None]
+        middle = corners.mean(axis=1)
+        full = body.contains(middle - step) & body.contains(middle + step)
+        share = float(area[full].sum() / area.sum())
+        if share > MOST_FULL:
+            raise InputError(
+                f"{100 * share:.0f} % of the cavity's wall have the body's material on both sides",
+                remedy="cut the chamber out of the solid first: (solid - chamber).filled(size), or read a mesh that has it",
+                share=share,
+            )
 
     def volume(self, p: Array) -> float:
         """Enclosed volume [m^3] with the wall's points at p [k, 3]."""
@@ -82,3 +113,7 @@ class Cavity(Port):
         out = np.zeros((len(self.curved_pairs), 3, 3))
         add_volume_curvature(self._triples, self._factors, p, self._slots, self._signs, efforts[0], out)
         return out
+
+
+def _place(point: Array) -> list[float]:
+    return [float(f"{value:.4g}") for value in point]

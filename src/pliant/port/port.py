@@ -60,11 +60,15 @@ class Port(ABC):
     """Pairs (a, b) of points that the curvature couples, each once, [c, 2]."""
 
     effort_range: tuple[float, float] = (-np.inf, np.inf)
-    """Efforts (low, high) that the port can have when its displacement is imposed."""
+    """Efforts (low, high) that the port can have at all: a cable does not push."""
 
     def seen_by(self, body: Body) -> Port:
         """The port as it is attached to this body: itself, unless the body's shape functions ask for more points."""
         return self
+
+    def check_place(self, body: Body) -> None:
+        """Raise an InputError where the port, as this body sees it, means nothing on it; here it always does something."""
+        return
 
     def reference(self, p: Array) -> Array:
         """What delta is measured from when the points are at p; empty for a port that is not relative."""
@@ -81,8 +85,11 @@ class Port(ABC):
 
     def as_target(self, target: ArrayLike) -> Array:
         """A target as numbers, [t]; NaN where it means nothing. A wrong count raises an InputError."""
-        value = np.array(target, dtype=float).reshape(-1)
         names = self.target_names
+        try:
+            value = np.array(target, dtype=float).reshape(-1)
+        except (TypeError, ValueError):
+            raise InputError(f"a target is {target!r}", remedy=f"give {len(names)} number(s)") from None
         if value.shape != (len(names),):
             said = f" ({' '.join(names)})" if any(names) else ""
             raise InputError(f"a target has {value.size} values", remedy=f"give {len(names)}{said}")
@@ -114,8 +121,15 @@ class Port(ABC):
         return InnerLaw(*(np.empty(0) for _ in range(4)))
 
     def check_efforts(self, low: Array, high: Array) -> None:
-        """Raise an InputError where efforts between low and high [rows] mean nothing; here all do."""
-        return
+        """Raise an InputError where efforts between low and high [rows] are not those that the port can have."""
+        least, most = self.effort_range
+        given = slice(0, self.given_rows)
+        if (low[given] < least).any() or (high[given] > most).any():
+            value = low[given].min() if (low[given] < least).any() else high[given].max()
+            raise InputError(
+                f"an effort of {value:g} {self.effort_unit} is not one of a {type(self).__name__}",
+                remedy=f"give {least:g} to {most:g} {self.effort_unit}, or a Force, which pushes and pulls",
+            )
 
     def trusted_change(self, efforts: Array) -> Array | None:
         """How far from these efforts one linearization may be trusted, [rows]; None: no limit."""

@@ -12,7 +12,7 @@ from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.errors import InputError, PliantError
 from pliant.port import Attachment, Cable, Port
-from pliant.robot.roles import Limits, Role
+from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 from pliant.robot.system import System
 
@@ -48,20 +48,22 @@ class Robot:
         name: str,
         port: Port,
         *,
-        effort: ArrayLike | None = None,
-        displacement: ArrayLike | None = None,
+        effort: LimitsLike | None = None,
+        displacement: LimitsLike | None = None,
         effort_rate: float | None = None,
         displacement_rate: float | None = None,
         body: int = 0,
     ) -> None:
         """Add an actuator: a port whose effort a controller decides.
 
-        effort, displacement: limits (low, high) in the port's units, None for none (a cable: effort=(0, ...)); effort_rate,
-        displacement_rate: how fast they may change, per second. Until a controller decides, the effort is zero, or the limit
-        next to zero.
+        effort, displacement: limits (low, high) in the port's units; without, the effort is limited by what the port can do
+        (a cable pulls, 0 to infinity), where one number is the upper limit. effort_rate, displacement_rate: how fast they may
+        change, per second. Until a controller decides, the effort is zero, or the limit next to zero.
         """
         attachment = self._attached(name, port, body)
-        limits = Limits.checked(name, len(port.row_names), effort, displacement, effort_rate, displacement_rate)
+        limits = Limits.checked(
+            name, len(port.row_names), effort, displacement, effort_rate, displacement_rate, able=port.effort_range
+        )
         _require_no_inner_law(name, port)
         _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
         self._add(name, port, attachment, Role.ACTUATOR)
@@ -79,11 +81,13 @@ class Robot:
         rows = len(port.row_names)
         units = port.row_units or (port.displacement_unit,) * rows
         default = np.where(np.array(units) == "rad", 0.5 * self.size, 1.0)
-        weights = np.broadcast_to(default if weight is None else np.asarray(weight, dtype=float), (rows,)).copy()
-        if not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise InputError(f"weight of {name!r} is {weight}", remedy="give finite weights, not negative")
+        weights = default if weight is None else _numbers(weight)
+        if weights.shape not in ((), (1,), (rows,)) or not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise InputError(
+                f"weight of {name!r} is {weight!r}", remedy=f"give a finite weight, not negative, or {rows} of them"
+            )
         self._add(name, port, attachment, Role.EFFECTOR)
-        self.weights[name] = weights
+        self.weights[name] = np.broadcast_to(weights, (rows,)).copy()
 
     @property
     def size(self) -> float:
@@ -97,7 +101,7 @@ class Robot:
         effort: ArrayLike | None = None,
         *,
         displacement: ArrayLike | None = None,
-        effort_limits: ArrayLike | None = None,
+        effort_limits: LimitsLike | None = None,
         body: int = 0,
     ) -> None:
         """Add a port whose effort or whose displacement is given (the forward problem): exactly one of them, one value per row
@@ -125,7 +129,7 @@ class Robot:
             return
         assert displacement is not None
         aim = _displacement(name, port, displacement)
-        limits = Limits.checked(name, port.given_rows, port.effort_range if effort_limits is None else effort_limits)
+        limits = Limits.checked(name, port.given_rows, effort_limits, able=port.effort_range)
         _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
         self._add(name, port, attachment, Role.DRIVEN)
         self.limits[name], self.displacements[name] = limits, aim
@@ -200,7 +204,9 @@ class Robot:
                 f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
             )
         try:
-            return Attachment(port, self.bodies[body], int(self._first_nodes[body]), loaded=loaded)
+            attachment = Attachment(port, self.bodies[body], int(self._first_nodes[body]), loaded=loaded)
+            attachment.rest_port.check_place(self.bodies[body])
+            return attachment
         except PliantError as error:
             raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
@@ -317,10 +323,18 @@ def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -
         raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
 
+def _numbers(value: ArrayLike) -> Array:
+    """What a user gave as numbers; NaN where it is something else."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
 def _acceleration(gravity: ArrayLike) -> Array:
-    value = np.array(gravity, dtype=float)
+    value = _numbers(gravity)
     if value.shape != (3,) or not np.isfinite(value).all():
-        raise InputError(f"gravity is {gravity}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
+        raise InputError(f"gravity is {gravity!r}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
     value.setflags(write=False)
     return value
 
@@ -328,9 +342,9 @@ def _acceleration(gravity: ArrayLike) -> Array:
 def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
     """One finite effort per row of a port that is given one; zero for the others."""
     rows = port.given_rows
-    value = np.asarray(effort, dtype=float)
+    value = _numbers(effort)
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
-        raise InputError(f"effort of {name!r} is {effort}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
+        raise InputError(f"effort of {name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
     out = np.zeros(len(port.row_names))
     out[:rows] = value
     return out

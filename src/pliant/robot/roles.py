@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
+
+Limit: TypeAlias = "float | tuple[float | None, float | None]"
+LimitsLike: TypeAlias = "Limit | Sequence[Limit] | ArrayLike"
+"""What users write for limits: (low, high), one such pair per row, None for no limit on a side; for efforts of a port that
+cannot be negative also one number, the upper limit."""
+
+NO_LIMIT = (-np.inf, np.inf)
 
 
 class Role(Enum):
@@ -37,28 +46,43 @@ class Limits:
         cls,
         name: str,
         rows: int,
-        effort: ArrayLike | None = None,
-        displacement: ArrayLike | None = None,
+        effort: LimitsLike | None = None,
+        displacement: LimitsLike | None = None,
         effort_rate: float | None = None,
         displacement_rate: float | None = None,
+        *,
+        able: tuple[float, float] = NO_LIMIT,
     ) -> Limits:
-        """Limits from user input; None is no limit. Contradictions raise an InputError that names the port."""
+        """Limits from user input; None is no limit, for efforts what the port is able to. Contradictions raise an InputError
+        that names the port."""
         return cls(
-            _pairs(name, "effort", effort, rows),
-            _pairs(name, "displacement", displacement, rows),
+            _pairs(name, "effort", effort, rows, able),
+            _pairs(name, "displacement", displacement, rows, NO_LIMIT),
             _rate(name, "effort_rate", effort_rate, rows),
             _rate(name, "displacement_rate", displacement_rate, rows),
         )
 
 
-def _pairs(name: str, what: str, value: ArrayLike | None, rows: int) -> Array:
+def _pairs(name: str, what: str, value: LimitsLike | None, rows: int, able: tuple[float, float]) -> Array:
+    """(low, high) per row, [rows, 2]; None within a pair is no limit on that side."""
     if value is None:
-        return np.tile([-np.inf, np.inf], (rows, 1))
-    pairs = np.asarray(
-        [(-np.inf if a is None else a, np.inf if b is None else b) for a, b in np.atleast_2d(value)], float
-    )
+        return np.tile(able, (rows, 1)).astype(float)
+    remedy = f"give (low, high){f', or {rows} such pairs' if rows > 1 else ''}; None is no limit"
+    try:
+        if np.ndim(value) == 0:  # type: ignore[arg-type]
+            if able[0] != 0.0:
+                raise InputError(
+                    f"{what} limit of {name!r} is {value!r}", remedy=f"write (-{value}, {value}) or (0, {value})"
+                )
+            value = (0.0, value)  # type: ignore[assignment]
+        either = np.atleast_2d(np.asarray(value, dtype=object))
+        pairs = np.array([[-np.inf if a is None else a, np.inf if b is None else b] for a, b in either], dtype=float)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{what} limits of {name!r} are {value!r}", remedy=remedy) from None
     if pairs.shape not in ((1, 2), (rows, 2)) or np.isnan(pairs).any():
-        raise InputError(f"{what} limits of {name!r} are {value}", remedy=f"give (low, high), or {rows} such pairs")
+        raise InputError(f"{what} limits of {name!r} are {value!r}", remedy=remedy)
     pairs = np.tile(pairs, (rows // len(pairs), 1))
     crossed = np.flatnonzero(pairs[:, 0] > pairs[:, 1])
     if len(crossed):
@@ -68,7 +92,10 @@ def _pairs(name: str, what: str, value: ArrayLike | None, rows: int) -> Array:
 
 
 def _rate(name: str, what: str, value: float | None, rows: int) -> Array:
-    rate = np.inf if value is None else float(value)
+    try:
+        rate = np.inf if value is None else float(value)
+    except (TypeError, ValueError):
+        rate = np.nan
     if not rate > 0:
-        raise InputError(f"{what} of {name!r} is {value}", remedy="give a positive rate per second, or None")
+        raise InputError(f"{what} of {name!r} is {value!r}", remedy="give a positive rate per second, or None")
     return np.full(rows, rate)

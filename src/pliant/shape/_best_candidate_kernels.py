@@ -7,10 +7,10 @@ from math import sqrt
 
 import numpy as np
 
-from pliant.algebra.compiled import kernel
+from pliant.algebra.compiled import exact_kernel
 
 
-@kernel
+@exact_kernel
 def bucket(point, origin, cell, shape):
     """Bucket of a point along each axis; points outside belong to the last one."""
     x = min(max(int((point[0] - origin[0]) / cell), 0), shape[0] - 1)
@@ -19,7 +19,7 @@ def bucket(point, origin, cell, shape):
     return x, y, z
 
 
-@kernel
+@exact_kernel
 def score(point, points, heads, following, origin, cell, shape, nearest, best):
     """Mean distance [m] of a point to its nearest neighbours, as many as `nearest` has room for; or something not above
     `best` as soon as it is known not to be above it.
@@ -65,7 +65,7 @@ def score(point, points, heads, following, origin, cell, shape, nearest, best):
     return total / max(found, 1)
 
 
-@kernel
+@exact_kernel
 def insert(points, p, heads, following, origin, cell, shape):
     """Put point p into its bucket."""
     x, y, z = bucket(points[p], origin, cell, shape)
@@ -74,7 +74,7 @@ def insert(points, p, heads, following, origin, cell, shape):
     heads[b] = p
 
 
-@kernel
+@exact_kernel
 def place_best(points, count, drawn, neighbours, closest, origin, cell, shape):
     """Add to the first `count` of points [n, 3] the best of each group of candidates `drawn` [t, c, 3]; returns how many
     there are then. Stops early when the best candidate is nearer than `closest` [m] to a point on average."""

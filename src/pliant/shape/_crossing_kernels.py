@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra.compiled import kernel
+from pliant.algebra.compiled import exact_kernel
 
 
-@kernel
+@exact_kernel
 def signed_volume(t: Any, k: int, px: float, py: float, pz: float) -> float:
     """Six times the volume of the tet that triangle k spans with p; its sign says on which side p is."""
     ax, ay, az = t[k, 0, 0] - px, t[k, 0, 1] - py, t[k, 0, 2] - pz
@@ -20,7 +20,7 @@ def signed_volume(t: Any, k: int, px: float, py: float, pz: float) -> float:
     return volume
 
 
-@kernel
+@exact_kernel
 def edge_pierces(t: Any, i: int, edge: int, k: int, tolerance: float) -> bool:
     """Whether an edge of triangle i passes properly through the inside of triangle k.
 
@@ -54,7 +54,7 @@ def edge_pierces(t: Any, i: int, edge: int, k: int, tolerance: float) -> bool:
     return positive == 3 or negative == 3
 
 
-@kernel
+@exact_kernel
 def triangles_cross(t: Any, ids: Any, i: int, k: int, tolerance: float) -> bool:
     """Whether an edge of one pierces the other, edges that end in a shared corner left out."""
     shared = 0
@@ -79,7 +79,7 @@ def triangles_cross(t: Any, ids: Any, i: int, k: int, tolerance: float) -> bool:
     return False
 
 
-@kernel
+@exact_kernel
 def find_crossing(starts: Any, lower: Any, upper: Any, corners: Any, ids: Any, tolerance: float, pair: Any) -> None:
     """Put the first crossing pair (in tree order) into `pair`, or leave it."""
     leaves = len(starts) - 1

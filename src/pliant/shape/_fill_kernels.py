@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from pliant.algebra.compiled import kernel
+from pliant.algebra.compiled import exact_kernel
 
 
-@kernel
+@exact_kernel
 def warp(points: Any, sign: Any, edges: Any, reach: Any, place: Any, starts: Any, ids: Any, alive: Any) -> None:
     """Move each lattice point that has a cut too near onto the relatively nearest one; its cuts are then gone.
 
@@ -26,7 +26,7 @@ def warp(points: Any, sign: Any, edges: Any, reach: Any, place: Any, starts: Any
                 length += (points[a, c] - points[b, c]) ** 2
                 near += (points[p, c] - place[e, c]) ** 2
             share = sqrt(near / length) / reach[e]
-            if share < best:
+            if share < best - 1e-9:  # of equally near ones the first, however they are rounded
                 best, which = share, e
         if which >= 0:
             for c in range(3):
@@ -36,7 +36,7 @@ def warp(points: Any, sign: Any, edges: Any, reach: Any, place: Any, starts: Any
                 alive[ids[s]] = False
 
 
-@kernel
+@exact_kernel
 def sine_quality(x: Any, tets: Any, t: int, short: float) -> float:
     """Smallest sine of the six dihedral angles of tet t, negative when it is inverted; 0.943 when regular.
 
@@ -74,14 +74,14 @@ def sine_quality(x: Any, tets: Any, t: int, short: float) -> float:
     return float(volume * s * (1.0 if shortest >= short else shortest / short))
 
 
-@kernel
+@exact_kernel
 def sine_qualities(x: Any, tets: Any, short: float, quality: Any) -> None:
     """`sine_quality` of every tet."""
     for t in range(len(tets)):
         quality[t] = sine_quality(x, tets, t, short)
 
 
-@kernel
+@exact_kernel
 def worst_around(x: Any, tets: Any, starts: Any, ids: Any, p: int, short: float) -> float:
     """Worst quality of the tets at node p."""
     worst = 1e300
@@ -90,7 +90,7 @@ def worst_around(x: Any, tets: Any, starts: Any, ids: Any, p: int, short: float)
     return worst
 
 
-@kernel
+@exact_kernel
 def move_guarded(x: Any, target: Any, tets: Any, starts: Any, ids: Any, nodes: Any, floor: float, short: float) -> None:
     """Move nodes towards their targets as far (1, 1/2, 1/4, 1/8) as no tet gets worse than `floor` or than it was."""
     for i in range(len(nodes)):
@@ -108,7 +108,7 @@ def move_guarded(x: Any, target: Any, tets: Any, starts: Any, ids: Any, nodes: A
             x[p, 0], x[p, 1], x[p, 2] = ox, oy, oz
 
 
-@kernel
+@exact_kernel
 def smooth(
     x: Any, tets: Any, starts: Any, ids: Any, nodes: Any, freedom: Any, step: float, good: float, short: float
 ) -> None:
@@ -138,7 +138,7 @@ def smooth(
         x[p, 0], x[p, 1], x[p, 2] = bx, by, bz
 
 
-@kernel
+@exact_kernel
 def add_quadrics(owner: Any, weight: Any, normal: Any, place: Any, matrix: Any, vector: Any) -> None:
     """Add the plane of every sample to the nodes of its triangle: matrix += w n n^T, vector += w n (n . place)."""
     for i in range(len(owner)):

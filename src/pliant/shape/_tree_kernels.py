@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra.compiled import kernel
+from pliant.algebra.compiled import exact_kernel
 
 
-@kernel
+@exact_kernel
 def box_distance(point: Any, i: int, lower: Any, upper: Any, k: int) -> float:
     """Squared distance of point i to box k."""
     total = 0.0
@@ -20,7 +20,7 @@ def box_distance(point: Any, i: int, lower: Any, upper: Any, k: int) -> float:
     return total
 
 
-@kernel
+@exact_kernel
 def closest_on_triangle(px: float, py: float, pz: float, t: Any, k: int) -> tuple[float, float, float]:
     """Barycentric weights (of corners 1 and 2) of the point of triangle k nearest to p, and the squared distance.
 
@@ -68,7 +68,7 @@ def closest_on_triangle(px: float, py: float, pz: float, t: Any, k: int) -> tupl
     return s, r, dx * dx + dy * dy + dz * dz
 
 
-@kernel
+@exact_kernel
 def closest_on_triangles(
     points: Any, starts: Any, lower: Any, upper: Any, corners: Any, squared: Any, triangle: Any, place: Any
 ) -> None:
@@ -112,7 +112,7 @@ def closest_on_triangles(
             place[i, c] = a0 + bs * (corners[which, 1, c] - a0) + br * (corners[which, 2, c] - a0)
 
 
-@kernel
+@exact_kernel
 def solid_angle(px: float, py: float, pz: float, t: Any, k: int) -> float:
     """Signed solid angle of triangle k seen from p (van Oosterom and Strackee 1983)."""
     ax, ay, az = t[k, 0, 0] - px, t[k, 0, 1] - py, t[k, 0, 2] - pz
@@ -128,7 +128,7 @@ def solid_angle(px: float, py: float, pz: float, t: Any, k: int) -> float:
     return 2.0 * atan2(det, la * lb * lc + ab * lc + bc * la + ca * lb)
 
 
-@kernel
+@exact_kernel
 def winding_numbers(
     points: Any, starts: Any, corners: Any, centers: Any, normals: Any, radii: Any, number: Any
 ) -> None:
@@ -160,7 +160,7 @@ def winding_numbers(
         number[i] = total / (4.0 * pi)
 
 
-@kernel
+@exact_kernel
 def barycentric(px: float, py: float, pz: float, x: Any, tets: Any, t: int) -> tuple[float, float, float, float]:
     """Barycentric coordinates of p in tet t."""
     n0, n1, n2, n3 = tets[t, 0], tets[t, 1], tets[t, 2], tets[t, 3]
@@ -179,7 +179,7 @@ def barycentric(px: float, py: float, pz: float, x: Any, tets: Any, t: int) -> t
     return 1.0 - w1 - w2 - w3, w1, w2, w3
 
 
-@kernel
+@exact_kernel
 def containing_tets(
     points: Any, starts: Any, order: Any, lower: Any, upper: Any, x: Any, tets: Any, slack: float, found: Any
 ) -> None:
@@ -213,7 +213,7 @@ def containing_tets(
         found[i] = which
 
 
-@kernel
+@exact_kernel
 def tet_weights(points: Any, x: Any, tets: Any, elements: Any, weights: Any) -> None:
     """Barycentric coordinates of each point in its element, negative where it is outside."""
     for i in range(len(points)):

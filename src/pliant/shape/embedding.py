@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 REACH = 0.5
 """Default `max_distance` of points outside, as a share of the mesh's mean edge length."""
 
+WORTH_A_WORD = 1e-3
+"""Share of the mean edge up to which a point outside is not worth a warning: files round coordinates to single precision."""
+
 _COINCIDENCE = 1e-9
 """Weights this close to 0 and 1 are taken as exactly that, so that a point on a node is that node."""
 
@@ -51,13 +54,13 @@ class Embedding:
         """Attach points (p, 3) [m], given in the rest shape, to a mesh.
 
         Points outside attach to the tet behind the nearest boundary face when they are at most `max_distance` [m]
-        away (default: half the mean edge length), with a `PliantWarning` that lists them; farther ones raise
-        `InputError`.
+        away (default: half the mean edge length), with a `PliantWarning` that lists those beyond a thousandth of that
+        edge; farther ones raise `InputError`.
         """
         p = checked_points(points)
         if max_distance is not None and not max_distance >= 0.0:
             raise InputError(f"max_distance is {max_distance}", remedy="give a distance >= 0 in metres")
-        elements = _containing(mesh, p)
+        elements = containing(mesh, p)
         distances = np.zeros(len(p))
         outside = np.flatnonzero(elements < 0)
         if len(outside):
@@ -127,7 +130,7 @@ def checked_points(points: ArrayLike) -> FloatArray:
     return p
 
 
-def _containing(mesh: TetMesh, points: FloatArray) -> IntArray:
+def containing(mesh: TetMesh, points: FloatArray) -> IntArray:
     """Tet that contains each point, -1 for points outside, shape (p,)."""
     corners = mesh.nodes[mesh.tets]
     slack = _COINCIDENCE * mesh.diameter
@@ -162,8 +165,7 @@ def _judge_outside(
             f"{mesh.bounds[1].round(6).tolist()} m), or move them onto the mesh",
             points=outside[far],
         )
-    # Rounding on a curved or far-away boundary is not worth a word.
-    away = distance > _COINCIDENCE * mesh.diameter
+    away = distance > WORTH_A_WORD * mesh.mean_edge()
     if away.any():
         warnings.warn(
             f"points {some(outside[away])} are up to {distance.max():.3g} m outside the mesh and were attached to the "

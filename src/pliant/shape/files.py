@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,7 @@ def read(path: str | PathLike[str], unit: str | float = "m", *, orient: bool = F
     file = Path(path)
     scale = metres(unit)
     data = _parsed(file)
+    _require_existing_nodes(file, data)
     nodes = np.asarray(data.points, dtype=np.float64)
     if nodes.ndim == 2 and nodes.shape[1] == 2:
         nodes = np.column_stack([nodes, np.zeros(len(nodes))])
@@ -118,6 +120,8 @@ def _parsed(file: Path) -> Any:
         if kind in ("stl", "obj"):
             points, triangles = parsed_stl(content) if kind == "stl" else parsed_obj(content)
             return meshio.Mesh(points, [("triangle", triangles)])
+        if kind == "vtk":
+            _require_small_indices(content)
         # meshio prints to the terminal before it gives up; the error below says it better.
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             return meshio.read(file, file_format=kind)
@@ -127,6 +131,34 @@ def _parsed(file: Path) -> Any:
             remedy="check that it is complete, or export it again as VTU, STL or MSH",
             path=file,
         ) from error
+
+
+def _require_existing_nodes(file: Path, data: Any) -> None:
+    """Refuse cells that refer to nodes that the file does not have; negative indices would count from the end."""
+    count = len(data.points)
+    for block in data.cells:
+        cells = np.asarray(block.data)
+        wrong = np.flatnonzero(((cells < 0) | (cells >= count)).any(axis=1)) if cells.ndim == 2 else ()
+        if len(wrong):
+            raise FileError(
+                f"{block.type} {wrong[0]} of {file} refers to nodes {cells[wrong[0]].tolist()} but there are {count}",
+                remedy=f"indices must be 0 ... {count - 1}: export it again",
+                path=file,
+                cells=wrong,
+            )
+
+
+def _require_small_indices(content: bytes) -> None:
+    """Refuse a legacy VTK text file with indices beyond 32 bits: its reader would cut them off and take other nodes."""
+    for keyword in (b"CELLS", b"CONNECTIVITY", b"POLYGONS"):
+        at = content.find(b"\n" + keyword)
+        if at < 0 or b"BINARY" in content[:512]:
+            continue
+        body = content[content.index(b"\n", at + 1) :]
+        numbers = re.match(rb"[\s\d+-]*", body)
+        large = re.search(rb"\d{10,}", numbers[0]) if numbers else None
+        if large and int(large[0]) > np.iinfo(np.int32).max:
+            raise ValueError(f"a cell refers to node {int(large[0])}")
 
 
 def _format(file: Path, content: bytes) -> str:

@@ -20,15 +20,19 @@ from pliant.shape.manifold import fans, without_hinges
 from pliant.shape.surface import SurfaceMesh
 from pliant.shape.tetmesh import TetMesh
 
-MOST_POINTS = 4_000_000
-"""Lattice points that a fill may have; more is nearly always a size in the wrong unit."""
+MOST_NODES = 100_000
+"""Nodes that a fill makes without being told to: more take long to make, and minutes per step of statics."""
 
 VOLUME_TOLERANCE = 0.05
 """Relative error of the volume from which a fill is called too coarse."""
 
 
-def filled(surface: SurfaceMesh, size: float, method: str = "stuffing", **options: Any) -> TetMesh:
+def filled(
+    surface: SurfaceMesh, size: float, method: str = "stuffing", *, most_nodes: int = MOST_NODES, **options: Any
+) -> TetMesh:
     """The solid inside a closed surface as tets with edges of about `size` [m].
+
+    A fill that would have more than `most_nodes` nodes is refused: mostly the part was read with the wrong unit.
 
     `method` is "stuffing" (built in), "tetwild" (pip install 'pliant[tetwild]': slow, accepts dirty surfaces) or
     "gmsh" (pip install 'pliant[gmsh]': keeps every facet). Options go to the method; stuffing takes `rounds`, how many
@@ -40,19 +44,25 @@ def filled(surface: SurfaceMesh, size: float, method: str = "stuffing", **option
     methods: dict[str, Callable[..., TetMesh]] = {"stuffing": _stuffed, "tetwild": _wild, "gmsh": _gmsh}
     if method not in methods:
         raise InputError(f"method is {method!r}", remedy=f"use one of {', '.join(methods)}")
-    if not (np.isfinite(size) and size > 0.0):
-        raise InputError(f"size is {size}", remedy="give a positive edge length in metres")
-    cells = float(np.prod(surface.size / size + 3.0))
-    if 2.0 * cells > MOST_POINTS:
-        width = float(surface.size.max())
-        raise InputError(
-            f"size {size:.3g} m in a part {width:.3g} m wide asks for about {2.0 * cells:.2g} lattice points",
-            remedy="give a larger size, or check the unit that the part was read with",
-        )
+    if isinstance(size, str) or not (np.isfinite(size) and size > 0.0):
+        raise InputError(f"size is {size!r}", remedy="give a positive edge length in metres")
+    _require_few(surface, size, most_nodes)
     _require_solid(surface)
     mesh = methods[method](surface, size, **options)
     _compare(surface, mesh, size)
     return mesh
+
+
+def _require_few(surface: SurfaceMesh, size: float, most_nodes: int) -> None:
+    """Refuse what would take long. A body-centred lattice has 1.57 points per cube of its mean edge, a thin wall more."""
+    nodes = 1.6 * abs(surface.volume) / size**3 + 0.6 * surface.area / size**2
+    lattice = 2.0 * float(np.prod(surface.size / size + 3.0))
+    if nodes > most_nodes or lattice > 50.0 * most_nodes:
+        width = float(surface.size.max())
+        raise InputError(
+            f"size {size:.3g} m in a part {width:.3g} m wide asks for about {nodes:.2g} nodes and a lattice of {lattice:.2g}",
+            remedy="check the unit that the part was read with, give a larger size, or allow it with most_nodes=",
+        )
 
 
 def _require_solid(surface: SurfaceMesh) -> None:

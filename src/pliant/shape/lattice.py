@@ -14,7 +14,7 @@ from pliant.errors import InputError
 from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
 from pliant.shape.lattice_checks import require_good_springs, require_matrices, warn_of_parts
-from pliant.shape.lattice_embedding import deformation_gradients, embedded
+from pliant.shape.lattice_embedding import contained, deformation_gradients, embedded
 from pliant.shape.lattice_solid import SolidLike, as_solid
 from pliant.shape.lattice_springs import corner_shares, springs_of_cells
 from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, vector
@@ -253,6 +253,10 @@ class Lattice(NodeSet):
         the mean edge of the tets).
         """
         return embedded(self, points, max_distance)
+
+    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Whether each of the points [p, 3] [m] is in a cell, [p]."""
+        return contained(self, points)
 
     def deformation_gradients(self, x: FloatArray) -> FloatArray:
         """Mean deformation gradient of every cell, (c, 3, 3), with the points at x (n, 3) [m]."""

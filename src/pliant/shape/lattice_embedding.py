@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InputError, PliantWarning
-from pliant.shape.embedding import Embedding, checked_points
+from pliant.shape.embedding import Embedding, checked_points, containing
 from pliant.shape.lattice_voxels import CORNERS
 from pliant.shape.mesh import some
 from pliant.shape.tetmesh import TetMesh
@@ -33,19 +33,33 @@ def embedded(lattice: Lattice, points: ArrayLike, max_distance: float | None) ->
     return _in_voxels(lattice, lattice.grid, checked_points(points), max_distance)
 
 
-def _in_voxels(
-    lattice: Lattice, grid: Grid, points: FloatArray, max_distance: float | None
-) -> tuple[NDArray[np.int64], FloatArray]:
-    """Trilinear weights in the nearest cube; outside it they go on linearly along each axis."""
+def contained(lattice: Lattice, points: FloatArray) -> NDArray[np.bool_]:
+    """Whether each of the points [p, 3] [m] is in a cell, [p]."""
+    if lattice.grid is None:
+        found = containing(TetMesh(lattice.points, lattice.cells), np.ascontiguousarray(points))
+        return np.asarray(found >= 0)
+    return np.asarray(_beyond(lattice, lattice.grid, points)[2] <= 1e-9 * lattice.grid.size)
+
+
+def _beyond(lattice: Lattice, grid: Grid, points: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """The nearest cube of each point, its place in that (0 to 1 inside), and how far it is outside [m]."""
     from scipy.spatial import cKDTree
 
-    allowed = grid.size if max_distance is None else float(max_distance)
-    if not allowed >= 0.0:
-        raise InputError(f"max_distance is {max_distance}", remedy="give a distance >= 0 in metres")
     middles = lattice.centers
     cell = cKDTree(middles).query(points, p=np.inf)[1]
     local = (points - middles[cell]) / grid.size + 0.5
     beyond = np.linalg.norm(np.maximum(np.abs(local - 0.5) - 0.5, 0.0), axis=1) * grid.size
+    return cell, local, beyond
+
+
+def _in_voxels(
+    lattice: Lattice, grid: Grid, points: FloatArray, max_distance: float | None
+) -> tuple[NDArray[np.int64], FloatArray]:
+    """Trilinear weights in the nearest cube; outside it they go on linearly along each axis."""
+    allowed = grid.size if max_distance is None else float(max_distance)
+    if not allowed >= 0.0:
+        raise InputError(f"max_distance is {max_distance}", remedy="give a distance >= 0 in metres")
+    cell, local, beyond = _beyond(lattice, grid, points)
     far = np.flatnonzero(beyond > allowed * (1 + 1e-9))
     if len(far):
         worst = far[beyond[far].argmax()]

@@ -1,4 +1,4 @@
-"""Triangles out of STL and Wavefront OBJ files: two formats so loose that a small reader of one's own is the safest."""
+"""Triangles out of STL and Wavefront OBJ files: two formats so loose that a small reader is the safest."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def parsed_obj(content: bytes) -> tuple[FloatArray, IntArray]:
             points.append([float(word) for word in words[1:4]])
         elif words[0] == "f":
             ids = [int(word.split("/")[0]) for word in words[1:]]
+            if 0 in ids:
+                raise ValueError(f"face {len(triangles)} refers to vertex 0, and vertices count from 1")
             corners = [i - 1 if i > 0 else len(points) + i for i in ids]
             triangles += [(corners[0], b, c) for b, c in pairwise(corners[1:])]
     if not points:
