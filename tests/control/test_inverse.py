@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hollow import hollow_box
 
 from pliant import (
     Cable,
@@ -218,8 +219,9 @@ def test_imposed_and_decided_efforts_mix():
 
 def test_pressure_is_recovered():
     """A pneumatic finger: hidden pressures are found from the tip, to 0.1 %."""
-    chamber = solids.box((0.06, 0.006, 0.005), at=(0.02, 0.005, 0.0085))
-    body = TetBody(MESH, NeoHookean(E=200e3, nu=0.4), fixed=MESH.where(x_below=0))
+    chamber = solids.box((0.06, 0.008, 0.004), at=(0.02, 0.004, 0.008))
+    mesh = hollow_box((0.1, 0.016, 0.016), (10, 4, 4), chamber)
+    body = TetBody(mesh, NeoHookean(E=200e3, nu=0.4), fixed=mesh.where(x_below=0))
     robot = Robot(body, gravity=(0, 0, -9.81))
     robot.actuate("air", Cavity(chamber), effort=(0, 60e3))
     robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hollow import hollow_box
 
 from pliant import Cavity, Corotational, Force, NeoHookean, Point, Robot, State, Statics, TetBody, make, solids
 from pliant.errors import FileError, InputError, InvertedElementError, NotPositiveDefiniteError, SupportError
 
 CAVITY = solids.box((0.04, 0.01, 0.01), at=(0.01, 0.005, 0.005))
-
-
-def hollow_box():
-    """A box of tets around CAVITY."""
-    solid = make.box((0.06, 0.02, 0.02), (6, 4, 4))
-    middle = solid.nodes[solid.tets].mean(axis=1)
-    inside = ((middle > CAVITY.bounds[0]) & (middle < CAVITY.bounds[1])).all(axis=1)
-    return solid.labelled(inside.astype(int)).part(label=0)
-
-
-MESH = hollow_box()
+MESH = hollow_box((0.06, 0.02, 0.02), (6, 4, 4), CAVITY)
 
 
 def loaded_robot(order=1, rigid=False, efforts=(0.05, 0.03, 2e3)):

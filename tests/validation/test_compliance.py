@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hollow import hollow_box
 
 from pliant import (
     Cable,
@@ -23,7 +24,8 @@ from pliant import (
 )
 
 MESH = make.box((0.08, 0.02, 0.02), (8, 2, 2))
-CHAMBER = solids.box((0.04, 0.006, 0.006), at=(0.02, 0.007, 0.004))
+CHAMBER = solids.box((0.04, 0.01, 0.005), at=(0.02, 0.005, 0.005))
+HOLLOW = hollow_box((0.08, 0.02, 0.02), (8, 4, 4), CHAMBER)
 STATES = {
     "bent up": {"tendon": 1.2, "air": 4e3, "push": 0.1, "jam": 40e3},
     "bent down": {"tendon": 0.4, "air": 9e3, "push": -0.2, "jam": -40e3},
@@ -35,8 +37,8 @@ CHANGES = {"tendon": 1e-3, "air": 10.0, "push": 1e-3, "jam": 200.0}
 
 def robot(efforts, order=1, damping=(0.0, 0.0)):
     """A soft arm under its weight with a tendon, a chamber, a force at its side and a region of changeable modulus."""
-    region = MESH.nodes[MESH.tets].mean(axis=1)[:, 0] < 0.04
-    body = TetBody(MESH, NeoHookean(E=100e3, nu=0.4), order=order, fixed=MESH.where(x_below=0), damping=damping)
+    region = HOLLOW.nodes[HOLLOW.tets].mean(axis=1)[:, 0] < 0.04
+    body = TetBody(HOLLOW, NeoHookean(E=100e3, nu=0.4), order=order, fixed=HOLLOW.where(x_below=0), damping=damping)
     out = Robot(body, gravity=(0, 0, -9.81))
     points = [(x, 0.01, 0.018) for x in (0.01, 0.03, 0.055, 0.078)]
     out.impose("tendon", Cable(points, pull=(-0.02, 0.01, 0.02)), effort=efforts["tendon"])

@@ -7,6 +7,8 @@ A plain node is one coordinate (a 3-vector) itself; a held node has none. The ot
 # mypy: allow-untyped-defs, allow-untyped-calls
 from __future__ import annotations
 
+from math import sqrt
+
 from pliant.algebra.compiled import kernel
 
 
@@ -77,3 +79,41 @@ def add_momentum(rows, cols, weights, v, out):
             out[i, c] += w * v[j, c]
             if i != j:
                 out[j, c] += w * v[i, c]
+
+
+@kernel
+def distortion(rows, cols, lengths, before, after):
+    """Largest change of the distance of two coupled nodes, and their largest distance, over `lengths` [b] at rest.
+
+    Nodes rows[t], cols[t] with length 0 are left out. Not a number where a position is not one.
+    """
+    change, stretch = 0.0, 0.0
+    for t in range(rows.shape[0]):
+        if lengths[t] == 0.0:
+            continue
+        i, j = rows[t], cols[t]
+        old, new = 0.0, 0.0
+        for c in range(3):
+            old += (before[i, c] - before[j, c]) ** 2
+            new += (after[i, c] - after[j, c]) ** 2
+        length = sqrt(new)
+        moved = abs(length - sqrt(old)) / lengths[t]
+        if not moved <= change:
+            change = moved
+        if not length / lengths[t] <= stretch:
+            stretch = length / lengths[t]
+    return change, stretch
+
+
+@kernel
+def largest_entries(rows, cols, values, out):
+    """out [n]: the largest entry, without sign, of the blocks that couple a node with any."""
+    for n in range(out.shape[0]):
+        out[n] = 0.0
+    for t in range(rows.shape[0]):
+        largest = 0.0
+        for i in range(3):
+            for j in range(3):
+                largest = max(largest, abs(values[t, i, j]))
+        out[rows[t]] = max(out[rows[t]], largest)
+        out[cols[t]] = max(out[cols[t]], largest)

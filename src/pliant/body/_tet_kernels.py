@@ -386,3 +386,17 @@ def add_patch_stiffness(patches, rows, local, slope, modulus, volume, slots, beg
                             block[3 * j + i] += value
                         else:
                             block[3 * i + j] += value
+
+
+@kernel
+def count_inverted(corners, x):
+    """How many tets of corners [m, 4] have no positive volume at x."""
+    count = 0
+    for t in range(corners.shape[0]):
+        o, a, b, c = corners[t, 0], corners[t, 1], corners[t, 2], corners[t, 3]
+        ax, ay, az = x[a, 0] - x[o, 0], x[a, 1] - x[o, 1], x[a, 2] - x[o, 2]
+        bx, by, bz = x[b, 0] - x[o, 0], x[b, 1] - x[o, 1], x[b, 2] - x[o, 2]
+        cx, cy, cz = x[c, 0] - x[o, 0], x[c, 1] - x[o, 1], x[c, 2] - x[o, 2]
+        volume = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+        count += not volume > 0.0
+    return count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,38 @@ class Assembly:
         self._number_coordinates()
         self._lay_out_blocks(couplings)
         self._make_pattern()
+
+    def distortion(self, before: Array, after: Array) -> tuple[float, float]:
+        """How far a motion of the nodes distorts the bodies: the largest change of the distance of two coupled nodes, and
+        their largest distance afterwards, both over their distance at rest."""
+        bodies = slice(0, self.body_slices[-1].stop)
+        change, stretch = kernels.distortion(
+            self.node_rows[bodies], self.node_cols[bodies], self._rest_lengths, before, after
+        )
+        return float(change), float(stretch)
+
+    @cached_property
+    def _rest_lengths(self) -> Array:
+        """Distances at rest of the nodes that the bodies couple, [b] [m]; 0 for a node with itself or one in its place."""
+        bodies = slice(0, self.body_slices[-1].stop)
+        gaps = self.rest_x[self.node_rows[bodies]] - self.rest_x[self.node_cols[bodies]]
+        lengths = np.linalg.norm(gaps, axis=1)
+        return np.where(lengths > 1e-12 * np.ptp(self.rest_x), lengths, 0.0)
+
+    def largest_entries(self, values: Array) -> Array:
+        """The largest entry, without sign, of the blocks that each coordinate has a part in, [nc]; for coordinates that are
+        no plain node the largest of all."""
+        on_nodes = np.empty(self.node_count)
+        kernels.largest_entries(self.node_rows, self.node_cols, values, on_nodes)
+        out = np.full(self.coordinate_count, on_nodes.max(initial=0.0))
+        plain = self.plain >= 0
+        out[self.plain[plain]] = on_nodes[plain]
+        return out
+
+    def inverted_count(self, x: Array) -> int:
+        """How many elements are inside out that must not be."""
+        parts = zip(self.bodies, self.begin[:-1], self.begin[1:], strict=True)
+        return sum(body.inverted_count(x[first:last]) for body, first, last in parts)
 
     def _collect_supports(self) -> None:
         """Held nodes, constraint normals per sliding node, and rigid groups, in the numbering of the whole."""

@@ -164,6 +164,10 @@ class Body(ABC):
     def inverted_elements(self, x: Array) -> Ids:
         """Numbers of the elements that are inside out at x."""
 
+    def inverted_count(self, x: Array) -> int:
+        """How many elements are inside out at x that must not be: for every step, so cheap; here none is known."""
+        return 0
+
     def boundary_triangles(self) -> Ids:
         """Triangles of nodes that bound the body, outward, [b, 3]; none where there is no surface to draw."""
         return np.empty((0, 3), np.int64)

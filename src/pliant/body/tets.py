@@ -265,6 +265,12 @@ class TetBody(Body):
         """The same body with four-node or ten-node tets."""
         return TetBody(**{**self._recipe, "order": order, "volume": "elements" if order == 2 else self.volume})
 
+    def inverted_count(self, x: Array) -> int:
+        """See `Body.inverted_count`: tets by their corners; none where the law survives it."""
+        if all(law.survives_inversion for law in self.laws):
+            return 0
+        return int(kernels.count_inverted(self._corner_nodes, x))
+
     def inverted_elements(self, x: Array) -> Ids:
         """See `Body.inverted_elements`; numbers of tets of the mesh."""
         gradients = self.deformation_gradients(self._positions(x))

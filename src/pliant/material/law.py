@@ -54,6 +54,9 @@ class Law(ABC):
     feels_rotation: ClassVar[bool] = False
     """True where a rigid rotation costs energy."""
 
+    survives_inversion: ClassVar[bool] = False
+    """True where an element that is turned inside out is driven back, and the answer is right again afterwards."""
+
     def __post_init__(self) -> None:
         lame_constants(self.E, self.nu)
 

@@ -23,6 +23,7 @@ class NeoHookean(Law):
     """
 
     code: ClassVar[int] = 3
+    survives_inversion: ClassVar[bool] = True
 
     def parameters(self) -> Array:
         lam, mu = lame_constants(self.E, self.nu)

@@ -119,16 +119,19 @@ class Driven:
         X *= scale
         return H, X, H @ X.T
 
-    def linear_step(self, state: State, rest: Array, efforts: Array, scale: float = 1.0) -> tuple[Array, Array]:
+    def linear_step(
+        self, state: State, rest: Array, efforts: Array, scale: float = 1.0, offset: Array | None = None
+    ) -> tuple[Array, Array]:
         """A linearized step [nc, 3] and the efforts [m] that hold the driven ports after it.
 
         rest [nc, 3]: the step with the driven efforts as they are in `efforts`; scale: of the factorized matrix (see
-        `Problem`).
+        `Problem`); offset [k]: how far from the given displacements to stay.
         """
         self.update(state.pose, efforts)
         H, X, W = self.respond(state.pose, scale)
         now = efforts[self.rows]
-        target = self.decide(W, self.shortfall(state.x) + H @ rest.reshape(-1) - W @ now, now)
+        short = self.shortfall(state.x) if offset is None else self.shortfall(state.x) - offset
+        target = self.decide(W, short + H @ rest.reshape(-1) - W @ now, now)
         after = efforts.copy()
         after[self.rows] = target
         return rest + ((target - now) @ X).reshape(-1, 3), after
@@ -167,8 +170,8 @@ class Problem(Protocol):
     def evaluate(self, pose: Pose, efforts: Array) -> tuple[float, Array]:
         """Value and gradient on the nodes."""
 
-    def allowed(self, pose: Pose) -> float:
-        """Force out of balance that counts as none [N]."""
+    def allowed(self, pose: Pose) -> Array:
+        """Force out of balance that counts as none [N], [nc, 1]."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +230,7 @@ class DrivenNewton:
             now = efforts[rows]
             target = driven.decide(W, short + H @ rest - W @ now, now)
             close = self._close(W, now, target, allowed)
-            off = self._off(residual, allowed, driven.violation(short, now, W), close)
+            off = self._off(system.imbalance(gradient, allowed), driven.violation(short, now, W), close)
             history.append(residual)
             step = rest + (target - now) @ X
             if off <= 1.0 or system.is_rounding(pose, step.reshape(-1, 3)):
@@ -243,18 +246,20 @@ class DrivenNewton:
             if found is None:
                 return Arrival("STALLED", pose, efforts, tuple(history), warped)
             pose, efforts = found.pose, found.efforts
+            if not system.reach(pose, pose).is_material:
+                break
         return Arrival("NOT_CONVERGED", pose, efforts, tuple(history), warped)
 
-    def _close(self, W: Array, now: Array, target: Array, allowed: float) -> Array:
+    def _close(self, W: Array, now: Array, target: Array, allowed: Array) -> Array:
         """Displacements that count as none, [k]: a share of what the efforts do, what the force that counts as none does, and
         rounding."""
         reach = np.diag(W) * np.maximum(np.abs(now), np.abs(target))
         rounding = 16 * np.finfo(float).eps * self._size
-        return np.asarray(max(self.tolerance, 1e-12) * reach + np.diag(W) * allowed + rounding)
+        return np.asarray(max(self.tolerance, 1e-12) * reach + np.diag(W) * allowed.max() + rounding)
 
     @staticmethod
-    def _off(residual: float, allowed: float, violation: Array, close: Array) -> float:
-        parts = np.append(violation / close, residual / max(allowed, 1e-300))
+    def _off(imbalance: float, violation: Array, close: Array) -> float:
+        parts = np.append(violation / close, imbalance)
         return float(parts.max()) if np.isfinite(parts).all() else np.inf
 
     def _attempts(
@@ -265,7 +270,7 @@ class DrivenNewton:
         target: Array,
         offset: Array,
         W: Array,
-        allowed: float,
+        allowed: Array,
         close: Array,
     ) -> Callable[[float], _Try]:
         system, driven = self._system, self.driven
@@ -279,7 +284,7 @@ class DrivenNewton:
             short = driven.shortfall(there.x) - offset
             own = trial[driven.rows]
             merit = value + float(own @ driven.displacement(there.x)) + driven.barrier(short)
-            off = self._off(system.residual(gradient), allowed, driven.violation(short, own, W), close)
+            off = self._off(system.imbalance(gradient, allowed), driven.violation(short, own, W), close)
             return _Try(there, trial, merit, off)
 
         return at

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
-from pliant.errors import InputError
+from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.motion.statics import as_positions
 from pliant.robot import Robot, State
+from pliant.robot.reach import SHORTEST
 from pliant.robot.system import Times
 
 Array = NDArray[np.float64]
@@ -28,6 +29,9 @@ class Dynamics:
     method="linearized": one linearization per step, A v+ = M v + h (g - f) + h H^T lambda with A = M + h D + h^2 K_t (the
     papers' way, real time). method="newton": iterated until the equation holds to `tolerance`, relative to the largest
     impulse at work. First order in h, damps high frequencies, never unstable in the linear case.
+
+    A linearized step that would distort elements beyond belief (`robot.reach`) is taken in 2, 4, ... 64 equal parts: status
+    SHORTENED; where that does not help either, the step fails and the state stays.
     """
 
     def __init__(
@@ -62,22 +66,57 @@ class Dynamics:
         self.robot.system.require_fits(state)
         held = state.x[assembly.prescribed]
         target = held if prescribed is None else as_positions(prescribed, held.shape)
-        times, driven = Times(), Driven(self.robot, state.memory)
-        result = self._linearized(state, target, driven, times)
-        if self.method == "newton" and result.ok:
-            begin = replace(state, efforts=result.state.efforts)
-            result = (
-                self._newton_driven(begin, result, driven, times)
-                if driven
-                else self._newton(begin, target, result, times)
-            )
+        times = Times()
+        if self.method == "linearized":
+            return self._in_parts(state, target, times)
+        driven = Driven(self.robot, state.memory)
+        first = self._linearized(state, target, driven, self.h, times)
+        if not (first.ok or isinstance(first.cause, _Overreach)):
+            return first
+        begin = replace(state, efforts=first.state.efforts if first.ok else driven.efforts(state.efforts))
+        result = (
+            self._newton_driven(begin, target, first, driven, times)
+            if driven
+            else self._newton(begin, target, first, times)
+        )
         if state.memory and result.ok:
             result = replace(result, state=replace(result.state, memory=driven.remembered(result.state.x)))
         return result
 
-    def _linearized(self, state: State, target: Array, driven: Driven, times: Times) -> StepResult:
-        """The tangent is taken at the state with its own efforts, so that the step does what `robot.linearize` says."""
-        system, h = self.robot.system, self.h
+    def _in_parts(self, state: State, target: Array, times: Times) -> StepResult:
+        """The step as a whole where it is believed, else in as many equal parts as that takes."""
+        parts, most = 1, round(1 / SHORTEST)
+        while True:
+            result = self._taken(state, target, parts, times)
+            if result.ok or parts >= most or not isinstance(result.cause, _Overreach):
+                break
+            parts *= 2
+        cause = result.cause.error if isinstance(result.cause, _Overreach) else result.cause
+        status = Status.SHORTENED if parts > 1 and result.ok else result.status
+        return replace(result, status=status, state=result.state if result.ok else state, cause=cause)
+
+    def _taken(self, state: State, target: Array, parts: int, times: Times) -> StepResult:
+        """The step in equal parts; what is prescribed and what is held moves on in parts, too."""
+        held = state.x[self.robot.system.assembly.prescribed]
+        way = Driven(self.robot, state.memory).way_to_go(state.x)
+        current = state
+        for k in range(1, parts + 1):
+            driven = Driven(self.robot, current.memory)
+            share = k / parts
+            result = self._linearized(
+                current, held + share * (target - held), driven, self.h / parts, times, offset=(1 - share) * way
+            )
+            if not result.ok:
+                return result
+            current = replace(result.state, memory=driven.remembered(result.state.x))
+        return replace(result, state=replace(current, time=state.time + self.h), iterations=parts)
+
+    def _linearized(
+        self, state: State, target: Array, driven: Driven, h: float, times: Times, offset: Array | None = None
+    ) -> StepResult:
+        """One linearized step of h seconds. The tangent is taken at the state with its own efforts, so that the step does what
+        `robot.linearize` says. offset [k]: how far from the given displacements of driven ports to stay."""
+        system = self.robot.system
         _, gradient, report, definite = system.linearize_safely(
             state.pose, state.efforts, tangent=self.tangent, step=h, times=times
         )
@@ -93,21 +132,26 @@ class Dynamics:
             impulse -= system.force_of_prescribed(shift / h)
         step = h * system.solve(impulse)
         if driven:
-            step, efforts = driven.linear_step(state, step, efforts, h * h)
+            step, efforts = driven.linear_step(state, step, efforts, h * h, offset)
         pose = system.assembly.moved(state.pose, step, target)
         times.mark("solve")
         if not np.isfinite(pose.x).all():
             cause = system.diagnosis(report, pose, moving=True)
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
+        reach = system.reach(state.pose, pose)
+        if not reach.is_believable:
+            what = f"a linearized step of {h:.3g} s under {system.hardest_port(state.pose, efforts)}"
+            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=_Overreach(reach.error(what)))
         status = Status.STEPPED if definite else Status.WARPED
-        after = self._arrived(replace(state, efforts=efforts), pose)
+        after = self._arrived(replace(state, efforts=efforts), pose, h)
         return StepResult(status, after, residual, 1, times.seconds, (residual,))
 
     def _newton(self, state: State, target: Array, first: StepResult, times: Times) -> StepResult:
         """Minimize the potential of the step from the linearized step on (see `_Increment`)."""
         system = self.robot.system
         increment = _Increment(self, state, times)
-        pose, warped = first.state.pose, int(first.status is Status.WARPED)
+        pose = first.state.pose if first.ok else self._held_on(state.pose, target)
+        warped = int(first.status is Status.WARPED)
         history: list[float] = []
         for iteration in range(1, self.max_iterations + 1):
             merit, force, report, definite = increment.linearize(pose, state.efforts)
@@ -117,7 +161,8 @@ class Dynamics:
             warped += not definite
             history.append(system.residual(force))
             step = self.h**2 * system.solve(-force)
-            if history[-1] <= increment.allowed(pose) or system.is_rounding(pose, step):
+            balanced = system.imbalance(force, increment.allowed(pose)) <= 1.0
+            if balanced or system.is_rounding(pose, step):
                 return self._finished(Status.CONVERGED, state, pose, history, warped, times)
             slope = float(np.vdot(system.assembly.force_on_coordinates(force), step))
             times.mark("solve")
@@ -125,13 +170,16 @@ class Dynamics:
             if moved is None:
                 return self._finished(Status.STALLED, state, pose, history, warped, times)
             pose = moved
+            if not system.reach(state.pose, pose).is_material:
+                break
         return self._finished(Status.NOT_CONVERGED, state, pose, history, warped, times)
 
-    def _newton_driven(self, state: State, first: StepResult, driven: Driven, times: Times) -> StepResult:
+    def _newton_driven(self, state: State, target: Array, first: StepResult, driven: Driven, times: Times) -> StepResult:
         system = self.robot.system
         increment = _Increment(self, state, times)
         newton = DrivenNewton(driven, increment, tolerance=self.tolerance, max_iterations=self.max_iterations)
-        end = newton.run(first.state.pose, state.efforts, np.zeros(len(driven.rows)))
+        pose = first.state.pose if first.ok else self._held_on(state.pose, target)
+        end = newton.run(pose, state.efforts, np.zeros(len(driven.rows)))
         if end.report is not None:
             cause = system.diagnosis(end.report, end.pose, moving=True)
             return StepResult(Status.FAILED, state, np.nan, len(end.history), times.seconds, end.history, cause)
@@ -139,16 +187,34 @@ class Dynamics:
         after = replace(state, efforts=end.efforts)
         return self._finished(Status[end.how], after, end.pose, list(end.history), warped, times)
 
+    def _held_on(self, pose: Pose, target: Array) -> Pose:
+        """The same pose with the prescribed nodes where they are to be: where Newton begins if one step is not believed."""
+        assembly = self.robot.system.assembly
+        return assembly.moved(pose, np.zeros((assembly.coordinate_count, 3)), target)
+
     def _finished(
         self, status: Status, state: State, pose: Pose, history: list[float], warped: int, times: Times
     ) -> StepResult:
-        after = self._arrived(state, pose)
+        reach = self.robot.system.reach(state.pose, pose)
+        if not reach.is_material:
+            cause = reach.error(f"a step of {self.h:.3g} s under {self.robot.system.hardest_port(state.pose, state.efforts)}")
+            return StepResult(Status.DIVERGED, state, history[-1], len(history), times.seconds, tuple(history), cause)
+        after = self._arrived(state, pose, self.h)
         return StepResult(
             status, after, history[-1], len(history), times.seconds, tuple(history), warped_iterations=warped
         )
 
-    def _arrived(self, state: State, pose: Pose) -> State:
-        return replace(state, pose=pose, v=(pose.x - state.x) / self.h, time=state.time + self.h)
+    @staticmethod
+    def _arrived(state: State, pose: Pose, h: float) -> State:
+        return replace(state, pose=pose, v=(pose.x - state.x) / h, time=state.time + h)
+
+
+class _Overreach(NotConvergedError):
+    """A step that is not believed: shorter ones may be; error: what to tell where none is."""
+
+    def __init__(self, error: PliantError) -> None:
+        super().__init__(error.what, remedy=error.remedy)
+        self.error = error
 
 
 class _Increment:
@@ -183,9 +249,9 @@ class _Increment:
         self._times.mark("search")
         return result
 
-    def allowed(self, pose: Pose) -> float:
-        """Force out of balance that counts as none [N]."""
-        return max(self._motion.tolerance * self._largest, self.system.force_rounding(pose) / self.scale)
+    def allowed(self, pose: Pose) -> Array:
+        """Force out of balance that counts as none [N], [nc, 1]."""
+        return np.maximum(self._motion.tolerance * self._largest, self.system.force_rounding(pose) / self.scale)
 
     def attempt(self, pose: Pose, step: Array, target: Array) -> Callable[[float], tuple[Pose, float, float]]:
         """What a step of some length leads to, for the line search."""

@@ -16,16 +16,21 @@ class Status(Enum):
     CONVERGED = "the forces balance to the tolerance"
     STEPPED = "one linearized step was taken, as asked"
     WARPED = "one linearized step was taken with the warped tangent, because the exact one is not positive definite"
+    SHORTENED = "the whole step would have distorted elements beyond belief; it was taken in parts, or only a part of it was"
     NOT_CONVERGED = "the iteration limit was reached; take more load steps or iterations, or a larger tolerance"
     STALLED = (
         "no step lowers the potential any more; the tolerance is below what rounding allows, or the load buckles it"
+    )
+    DIVERGED = (
+        "elements are stretched beyond what any material can bear: a load is too large, or its unit or that of the "
+        "modulus is wrong; the state is the last good one"
     )
     FAILED = "the equations cannot be solved here; the state is the last good one"
 
     @property
     def ok(self) -> bool:
         """Whether the state is what was asked for."""
-        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED)
+        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED)
 
 
 @dataclass(frozen=True)

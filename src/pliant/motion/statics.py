@@ -137,11 +137,15 @@ class Statics:
         if driven:
             step, efforts = driven.linear_step(state, step, target.efforts)
             target = replace(target, efforts=efforts)
-        pose = system.assembly.moved(state.pose, step)
+        pose, share = system.moved_believably(state.pose, step)
         times.mark("solve")
-        if not np.isfinite(pose.x).all():
-            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=system.diagnosis(report, pose))
-        status = Status.STEPPED if definite else Status.WARPED
+        if share == 0.0:
+            reach = system.reach(state.pose, system.assembly.moved(state.pose, step))
+            cause = reach.error(f"a linearized step under {system.hardest_port(state.pose, target.efforts)}")
+            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
+        if share < 1.0:
+            target = replace(target, efforts=state.efforts + share * (target.efforts - state.efforts))
+        status = Status.SHORTENED if share < 1.0 else Status.STEPPED if definite else Status.WARPED
         after = replace(target, pose=pose, memory=driven.remembered(pose.x))
         return StepResult(status, after, residual, 1, times.seconds, (residual,))
 
@@ -163,8 +167,8 @@ class Statics:
             warped += not definite
             here = _Iterate(pose, potential, system.residual(gradient))
             history.append(here.residual)
-            allowed = max(self.tolerance * system.largest_force(), system.force_rounding(pose))
-            if here.residual <= allowed and not shift.any():
+            allowed = np.maximum(self.tolerance * system.largest_force(), system.force_rounding(pose))
+            if not shift.any() and system.imbalance(gradient, allowed) <= 1.0:
                 return self._ended(Status.CONVERGED, state, here, history, warped)
             force = -gradient
             if shift.any():
@@ -182,7 +186,10 @@ class Statics:
             if moved is None:
                 return self._ended(Status.STALLED, state, here, history, warped)
             pose = moved
+            if not system.reach(state.pose, pose).is_material:
+                break
         assert here is not None
+        here = replace(here, pose=pose)
         return self._ended(Status.NOT_CONVERGED, state, here, history, warped)
 
     def _equilibrate_driven(
@@ -222,6 +229,10 @@ class Statics:
         return longest_good_step(attempt, here.potential, here.residual, slope)
 
     def _ended(self, status: Status, state: State, here: _Iterate, history: list[float], warped: int) -> StepResult:
+        reach = self.robot.system.reach(state.pose, here.pose)
+        if not reach.is_material:
+            cause = reach.error(self.robot.system.hardest_port(state.pose, state.efforts))
+            return StepResult(Status.DIVERGED, state, here.residual, len(history), history=tuple(history), cause=cause)
         after = replace(state, pose=here.pose, v=np.zeros_like(state.v))
         return StepResult(status, after, here.residual, len(history), history=tuple(history), warped_iterations=warped)
 
@@ -244,8 +255,8 @@ class _Equilibrium:
         self._times.mark("search")
         return result
 
-    def allowed(self, pose: Pose) -> float:
-        return max(self._statics.tolerance * self._system.largest_force(), self._system.force_rounding(pose))
+    def allowed(self, pose: Pose) -> Array:
+        return np.maximum(self._statics.tolerance * self._system.largest_force(), self._system.force_rounding(pose))
 
 
 def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:

@@ -17,8 +17,8 @@ class Cable(Port):
     """A cable that slides without friction through points of a body: tension [N] and the length taken in [m].
 
     delta = L_rest - L with L = sum |p_(k+1) - p_k|, the way from the pull point (where there is one, a place in space) through
-    the points to the last, where the cable is tied. Positive tension pulls; a cable cannot push, so bound its effort below by
-    zero. The same tension acts along the whole cable. When the pull point moves (`with_pull`, `robot.move_pull`), L_rest stays
+    the points to the last, where the cable is tied. Positive tension pulls; a cable cannot push, so its effort is never
+    negative (unless it `pushes`). The same tension acts along the whole cable. When the pull point moves (`with_pull`, `robot.move_pull`), L_rest stays
     that of the place where it was first.
     """
 
@@ -27,9 +27,12 @@ class Cable(Port):
 
     effort_range = (0.0, np.inf)
 
-    def __init__(self, points: ArrayLike, pull: ArrayLike | None = None) -> None:
+    def __init__(self, points: ArrayLike, pull: ArrayLike | None = None, *, pushes: bool = False) -> None:
         """points [k, 3]: material points at rest [m], in order from the motor to the tied end; pull [3]: the place in
-        space that the cable comes from, None where it runs between points of the body only (at least two)."""
+        space that the cable comes from, None where it runs between points of the body only (at least two); pushes: whether
+        it is a stiff wire, which can be pushed as well (its tension may be negative)."""
+        if pushes:
+            self.effort_range = (-np.inf, np.inf)
         self.points = as_points(points, "cable points")
         self.pull = None if pull is None else as_points(pull, "pull")[0]
         if self.pull is None and len(self.points) < 2:

@@ -128,7 +128,7 @@ class Port(ABC):
             value = low[given].min() if (low[given] < least).any() else high[given].max()
             raise InputError(
                 f"an effort of {value:g} {self.effort_unit} is not one of a {type(self).__name__}",
-                remedy=f"give {least:g} to {most:g} {self.effort_unit}, or a Force, which pushes and pulls",
+                remedy=f"give {least:g} to {most:g} {self.effort_unit} (a wire that pushes is Cable(..., pushes=True))",
             )
 
     def trusted_change(self, efforts: Array) -> Array | None:

@@ -22,6 +22,7 @@ from pliant.body.body import Tangent
 from pliant.errors import InputError, InvertedElementError, NotPositiveDefiniteError, PliantError
 from pliant.port import Attachment
 from pliant.robot._row_kernels import rows_on_coordinates
+from pliant.robot.reach import SHORTEST, Reach
 from pliant.robot.state import State
 
 Array = NDArray[np.float64]
@@ -288,11 +289,32 @@ class System:
         """Largest force at work at the last evaluation [N]: a load, an effort on a node or a reaction."""
         return max(self._largest_load, float(np.abs(self._gradient[self.assembly.held]).max(initial=0.0)))
 
-    def force_rounding(self, pose: Pose) -> float:
-        """What rounding of the positions does to forces [N], by the last assembled stiffness: eps |K| |x|; with a time step,
-        divide by its square."""
-        stiffness = np.abs(self.values[: len(self.assembly.node_rows)]).max(initial=0.0)
-        return float(4 * np.finfo(float).eps * stiffness * np.abs(pose.x).max())
+    def force_rounding(self, pose: Pose) -> Array:
+        """What rounding of the positions does to the forces on each coordinate [N], [nc, 1], by the last assembled stiffness:
+        eps |K| |x|; with a time step, divide by its square. Soft parts beside stiff ones have their own."""
+        stiffness = self.assembly.largest_entries(self.values)
+        return np.asarray(4 * np.finfo(float).eps * np.abs(pose.x).max() * stiffness[:, None])
+
+    def imbalance(self, gradient: Array, allowed: Array) -> float:
+        """The largest force out of balance over what counts as none [nc, 1] [N]: balanced where this is at most 1."""
+        force = np.abs(self.assembly.force_on_coordinates(gradient))
+        return float((force / np.maximum(allowed, 1e-300)).max())
+
+    def reach(self, before: Pose, after: Pose) -> Reach:
+        """What a motion does to the elements."""
+        return Reach.of(self.assembly, before.x, after.x)
+
+    def hardest_port(self, pose: Pose, efforts: Array) -> str:
+        """The load that pulls hardest, for messages: "'air' at 2e+05 Pa", or gravity."""
+        largest, name = 0.0, ""
+        for own, attachment in self.attachments.items():
+            forces = np.tensordot(efforts[self.slices[own]], attachment.slopes(pose.x), 1)
+            if np.abs(forces).sum() > largest:
+                largest, name = float(np.abs(forces).sum()), own
+        if not name or largest < np.abs(self.load).sum():
+            return "gravity"
+        effort = efforts[self.slices[name]]
+        return f"{name!r} at {effort[np.abs(effort).argmax()]:.3g} {self.attachments[name].port.effort_unit}"
 
     def is_rounding(self, pose: Pose, step: Array) -> bool:
         """Whether a step of the coordinates moves the nodes by no more than their positions are rounded anyway."""
@@ -383,8 +405,9 @@ class System:
     ) -> tuple[State, float]:
         """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed.
 
-        largest_move [m]: where a node would move farther, only a part of the way is gone, and that part of the change of
-        efforts made, since no linear model is good farther out. Returns the state and that part, usually 1.
+        largest_move [m]: where a node would move farther, or the elements would be distorted more than `Reach` believes, only
+        a part of the way is gone, and that part of the change of efforts made, since no linear model is good farther out.
+        Returns the state and that part, usually 1, and 0 where no part of the way is believed.
         """
         at, pose_then, step_then = self._condensed_at
         if (
@@ -402,13 +425,23 @@ class System:
         share = 1.0
         if largest_move < np.inf:
             way = float(np.abs(self.assembly.motion_of_nodes(motion)).max())
-            if way > largest_move:
-                share = largest_move / way
-                motion *= share
-                efforts = model.efforts + share * (efforts - model.efforts)
-        pose = self.assembly.moved(state.pose, motion)
+            share = min(1.0, largest_move / way) if way > 0 else 1.0
+        pose, share = self.moved_believably(state.pose, motion, share)
+        if share < 1.0:
+            efforts = model.efforts + share * (efforts - model.efforts)
         v = np.zeros_like(state.v) if step is None else (pose.x - state.x) / step
         return replace(state, pose=pose, v=v, efforts=efforts, time=state.time + (step or 0.0)), share
+
+    def moved_believably(self, pose: Pose, motion: Array, share: float = 1.0) -> tuple[Pose, float]:
+        """A pose moved by a share of a motion of the coordinates [nc, 3], or by a half, a quarter ... of that where the
+        elements would be distorted beyond belief; and the share that was gone, 0 where even the smallest is too much."""
+        smallest = share * SHORTEST
+        while share >= smallest:
+            there = self.assembly.moved(pose, share * motion)
+            if self.reach(pose, there).is_believable:
+                return there, share
+            share *= 0.5
+        return pose, 0.0
 
     def diagnosis(self, report: Report, pose: Pose, *, moving: bool = False) -> PliantError:
         """The likely cause of a failed factorization, as an error to raise; `moving`: in dynamics, which needs no support."""
