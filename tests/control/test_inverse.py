@@ -283,3 +283,39 @@ def test_bad_input_is_named(action, message):
     """Each mistake raises an InputError that names it, before anything runs."""
     with pytest.raises(InputError, match=message):
         action(arm())
+
+
+@pytest.mark.parametrize("interval", [-0.02, np.nan, np.inf, -np.inf])
+def test_an_interval_that_is_none_holds_the_efforts(interval):
+    """A clock that was set back, or is no number, neither lets cables push nor drops the limits of rates."""
+    robot = Robot(TetBody(MESH, Corotational(E=300e3, nu=0.4), fixed=MESH.where(x_below=0)))
+    robot.actuate("up", Cable([(0.01, 0.008, 0.014), (0.09, 0.008, 0.014)], pull=(-0.02, 0.008, 0.014)), effort_rate=2.0)
+    robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))
+    inverse, state = Inverse(robot), robot.rest()
+    target = robot.displacement(state, "tip") + (0, 0, 0.01)
+    state = inverse.step(state, tip=target, interval=0.1).require().state
+    assert robot.effort(state, "up") == pytest.approx([0.2])
+    step = inverse.step(state, tip=target, interval=interval)
+    assert step.status is InverseStatus.HELD
+    assert step.state is state
+    assert step.efforts["up"] == pytest.approx([0.2])
+    with pytest.raises(InputError, match="interval is"):
+        step.require()
+    assert robot.effort(inverse.step(state, tip=target, interval=0.0).require().state, "up") == pytest.approx([0.2])
+    with pytest.raises(InputError, match="interval is 'soon'"):
+        inverse.step(state, tip=target, interval="soon")
+
+
+def test_a_dynamic_step_that_would_tear_the_robot_is_not_taken():
+    """With absurd limits and a time step, elements stay whole, or the step fails and holds."""
+    robot = Robot(TetBody(MESH, Corotational(E=300e3, nu=0.4), fixed=MESH.where(x_below=0)))
+    robot.actuate("push", Force((0.1, 0.008, 0.008), direction=(-1, 0, 0.1)), effort=(-1e5, 1e5))
+    robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))
+    inverse, state = Inverse(robot, step=0.01), robot.rest()
+    words = set()
+    for _ in range(5):
+        step = inverse.step(state, tip=(-2.0, 0.008, 3.0))
+        words.add(step.status)
+        state = step.state
+        assert not len(robot.bodies[0].inverted_elements(state.x))
+    assert words <= {InverseStatus.SLOWED, InverseStatus.FAILED}

@@ -8,7 +8,21 @@ import numpy as np
 import pytest
 
 from conftest import random_rotation
-from pliant import Corotational, Dynamics, Force, MooneyRivlin, Point, Robot, Simulation, Statics, TetBody, make
+from pliant import (
+    Corotational,
+    Dynamics,
+    Force,
+    Linear,
+    MooneyRivlin,
+    NeoHookean,
+    Point,
+    Robot,
+    Simulation,
+    Statics,
+    StVenantKirchhoff,
+    TetBody,
+    make,
+)
 from pliant.errors import InputError, PliantError
 from pliant.motion import Status
 
@@ -190,3 +204,67 @@ def test_bad_arguments_are_named(action, message):
     """Arguments that make no sense raise an InputError."""
     with pytest.raises(InputError, match=message):
         action()
+
+
+def pushed(law, force):
+    """A beam under a sudden force against its length."""
+    robot = beam(law=law)
+    robot.impose("push", Force((0.06, 0.005, 0.005), direction=(-1, 0, -0.3)), effort=force)
+    return robot
+
+
+LAWS = (Corotational, StVenantKirchhoff, NeoHookean, MooneyRivlin, Linear)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("method", ["linearized", "newton"])
+@pytest.mark.parametrize("force", [0.3, 5.0, 300.0])
+def test_no_step_is_ok_that_tears_the_robot(law, method, force):
+    """Whatever the load, an ok state has no inverted elements (of laws that do not bear it) and no monstrous ones; else the
+    step says so, keeps the state, and names the load and the remedy."""
+    robot = pushed(law(E=1e5, nu=0.4), force)
+    dynamics = Dynamics(robot, 0.01, method=method)
+    state, body = robot.rest(), robot.bodies[0]
+    for _ in range(8):
+        result = dynamics.step(state)
+        if not result.ok:
+            iterate = result.status in (Status.NOT_CONVERGED, Status.STALLED)
+            assert iterate or np.array_equal(result.state.x, state.x)
+            break
+        state = result.state
+        edges = state.x[MESH.edges()]
+        rest = MESH.nodes[MESH.edges()]
+        stretch = np.linalg.norm(np.diff(edges, axis=1), axis=2) / np.linalg.norm(np.diff(rest, axis=1), axis=2)
+        assert stretch.max() < 20
+        if law is not NeoHookean and method == "linearized":
+            assert len(body.inverted_elements(state.x)) == 0
+    if force == 300.0 and method == "linearized":
+        assert not result.ok
+        with pytest.raises(PliantError, match=r"'push' at 300 N.*units"):
+            result.require()
+
+
+def test_a_step_that_reaches_too_far_is_taken_in_parts():
+    """A sudden load: parts of the step follow the motion that small steps give; the whole linear one would tear it."""
+    robot = pushed(NeoHookean(E=1e5, nu=0.4), 3.0)
+    result = Dynamics(robot, 0.02).step(robot.rest())
+    assert result.status is Status.SHORTENED
+    assert result.iterations > 1
+    assert result.state.time == pytest.approx(0.02)
+    fine = robot.rest()
+    for _ in range(100):
+        fine = Dynamics(robot, 2e-4).step(fine).require().state
+    moved = np.abs(fine.x - robot.rest().x).max()
+    assert np.abs(result.state.x - fine.x).max() < 0.25 * moved
+
+
+def test_given_displacements_and_prescribed_nodes_move_on_in_parts():
+    """A step in parts ends with the prescribed nodes and the held ports where they are to be."""
+    body = TetBody(MESH, NeoHookean(E=1e5, nu=0.4), prescribed=MESH.where(x_below=0))
+    robot = Robot(body)
+    robot.impose("pull", Point(near=(0.06, 0.005, 0.005)), displacement=(0.105, 0.005, 0.03))
+    there = robot.prescribed_rest + (0.0, 0.0, 0.012)
+    result = Dynamics(robot, 0.02).step(robot.rest(), prescribed=there)
+    assert result.status is Status.SHORTENED
+    assert np.allclose(result.state.x[MESH.where(x_below=0)], there)
+    assert robot.displacement(result.state, "pull") == pytest.approx([0.105, 0.005, 0.03], abs=1e-6)

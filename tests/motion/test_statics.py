@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hollow import hollow_box
 
-from pliant import Corotational, Force, MooneyRivlin, NeoHookean, Point, Robot, Statics, TetBody, make
+from pliant import Cavity, Corotational, Force, MooneyRivlin, NeoHookean, Point, Robot, Statics, TetBody, make, solids
 from pliant.errors import InputError, NotConvergedError
 from pliant.motion import Status
 
@@ -135,3 +136,34 @@ def test_reactions_of_sliding_nodes_are_normal_to_their_planes():
     assert np.abs(reactions[wall, 1:]).max() < 1e-12
     free = np.setdiff1d(np.arange(len(MESH.nodes)), np.concatenate([ids for ids, _ in planes]))
     assert not reactions[free].any()
+
+
+@pytest.mark.parametrize("ratio", [1e6, 1e9, 1e11, 1e13])
+def test_a_soft_part_beside_a_stiff_one_sags(ratio):
+    """However much stiffer its clamped half is, the soft half bends under its weight as from a rigid one."""
+    solid = make.box((0.1, 0.02, 0.02), (10, 2, 2))
+    mesh = solid.labelled((solid.nodes[solid.tets].mean(axis=1)[:, 0] < 0.03).astype(int))
+    soft = Corotational(E=1e5, nu=0.4)
+    stiff = Corotational(E=1e5 * ratio, nu=0.4)
+    sag = []
+    for laws, fixed in (({0: soft, 1: stiff}, mesh.where(x_below=0)), ({0: soft, 1: soft}, mesh.where(x_below=0.03))):
+        robot = Robot(TetBody(mesh, laws, fixed=fixed), gravity=(0, 0, -9.81))
+        robot.sense("tip", Point(near=(0.1, 0.01, 0.01)))
+        sag.append(robot.displacement(Statics(robot).solve().require().state, "tip")[2] - 0.01)
+    assert sag[0] == pytest.approx(sag[1], rel=1e-4)
+    assert sag[1] < -1e-3
+
+
+def test_a_pressure_that_the_material_cannot_bear_is_told():
+    """200 kPa in a soft finger: an end with the cause and a bounded state, not a volume of 1e112 m^3."""
+    chamber = solids.box((0.06, 0.01, 0.01), at=(0.02, 0.005, 0.005))
+    mesh = hollow_box((0.1, 0.02, 0.02), (10, 4, 4), chamber)
+    robot = Robot(TetBody(mesh, Corotational(E=250e3, nu=0.4), fixed=mesh.where(x_below=0)))
+    robot.impose("air", Cavity(chamber), effort=200e3)
+    result = Statics(robot).solve()
+    assert result.status is Status.DIVERGED
+    assert np.abs(result.state.x).max() < 0.2
+    with pytest.raises(NotConvergedError, match=r"'air' at 2e\+05 Pa stretches elements.*material can carry"):
+        result.require()
+    robot.set_effort("air", 5e3)
+    assert Statics(robot).solve(result.state).ok

@@ -32,7 +32,7 @@ class InverseStatus(Enum):
     SOLVED = "the efforts are optimal for the model"
     RELAXED = "the limits contradict each other; those named in `relaxed` were dropped, effort limits never are"
     SLOWED = "the step was shortened: the target is far off or out of reach, or the robot snaps; go on, or move it back"
-    HELD = "the target is not a number; the last efforts are held"
+    HELD = "the target or the interval is not a usable number; the last efforts are held"
     FAILED = "the model cannot be made here; the last efforts are held"
     NOT_CONVERGED = "the iteration limit was reached; raise max_iterations or move the target in smaller parts"
 
@@ -138,12 +138,15 @@ class Inverse:
         """One decision and the state that follows from it (real time): linearize, condense, decide, update.
 
         targets: one per effector, in its unit and shape (a `Frame`: position and quaternion wxyz). interval [s]: since the
-        last decision, for rate limits (default: the time step; without one, rates do not limit).
+        last decision, for rate limits (default: the time step; without one, rates do not limit). A target or an interval that
+        is not finite, or an interval below zero (a clock that was set back), holds the last efforts.
         """
         try:
             aims = self._aims(targets)
-        except _NotANumber:
-            return self._held(state, InverseStatus.HELD, None)
+            if interval is not None:
+                _require_duration(interval)
+        except _NotANumber as error:
+            return self._held(state, InverseStatus.HELD, error)
         try:
             model = self.robot.linearize(state, tangent=self.tangent, step=self.h)
         except PliantError as error:
@@ -158,6 +161,14 @@ class Inverse:
         name = next((n for n, a in attachments.items() if not np.isfinite(a.slopes(state.x)).all()), "unknown")
         return InputError(
             f"port {name!r} has no direction here", remedy="look at its points: two are in one place, or crushed"
+        )
+
+    def _too_far(self, state: State) -> PliantError:
+        """Why not even a part of a step can be gone."""
+        load = self.robot.system.hardest_port(state.pose, state.efforts)
+        return NotConvergedError(
+            f"any step from here distorts elements beyond belief; {load} pulls hardest",
+            remedy="begin from an equilibrium (Statics), or check the units of loads, limits and moduli",
         )
 
     def build(
@@ -186,6 +197,8 @@ class Inverse:
         decision, solution, efforts = answer.decision, answer.solution, answer.efforts
         decided = time.perf_counter()
         after, share = self.robot.system.follow(state, model, efforts, step=self.h, largest_move=self._reach)
+        if share == 0.0:
+            return self._held(state, InverseStatus.FAILED, self._too_far(state))
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
         predicted = model.delta + share * (model.predicted(efforts) - model.delta)
         efforts = after.efforts
@@ -411,4 +424,13 @@ class Inverse:
 
 
 class _NotANumber(InputError):
-    """A target that is not finite."""
+    """A target, or an interval, that is not a usable number."""
+
+
+def _require_duration(interval: float) -> None:
+    try:
+        seconds = float(interval)
+    except (TypeError, ValueError):
+        raise InputError(f"the interval is {interval!r}", remedy="give seconds since the last decision") from None
+    if not 0 <= seconds < np.inf:
+        raise _NotANumber(f"the interval is {seconds} s", remedy="give finite seconds since the last decision, >= 0")

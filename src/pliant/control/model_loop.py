@@ -64,7 +64,11 @@ class ModelLoop:
         try:
             if not np.isfinite(command).all():
                 raise PliantError("the command is not a number", remedy="give one number per actuator row")
-            after, _ = self.robot.system.follow(before, self.model, self._efforts(command), largest_move=self._reach)
+            after, share = self.robot.system.follow(
+                before, self.model, self._efforts(command), largest_move=self._reach
+            )
+            if share == 0.0:
+                raise PliantError("the command would tear the robot", remedy="start again from the last good state")
             model = self.robot.linearize(after, tangent=self._tangent)
             if not (np.isfinite(model.W).all() and np.isfinite(model.delta_free).all()):
                 raise PliantError("the model is not a number", remedy="start again from the last good state")

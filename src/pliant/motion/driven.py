@@ -246,7 +246,7 @@ class DrivenNewton:
             if found is None:
                 return Arrival("STALLED", pose, efforts, tuple(history), warped)
             pose, efforts = found.pose, found.efforts
-            if not system.reach(pose, pose).is_material:
+            if not system.distortion(pose, pose).is_material:
                 break
         return Arrival("NOT_CONVERGED", pose, efforts, tuple(history), warped)
 

@@ -17,7 +17,7 @@ from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.motion.statics import as_positions
 from pliant.robot import Robot, State
-from pliant.robot.reach import SHORTEST
+from pliant.robot.distortion import SHORTEST
 from pliant.robot.system import Times
 
 Array = NDArray[np.float64]
@@ -30,7 +30,7 @@ class Dynamics:
     papers' way, real time). method="newton": iterated until the equation holds to `tolerance`, relative to the largest
     impulse at work. First order in h, damps high frequencies, never unstable in the linear case.
 
-    A linearized step that would distort elements beyond belief (`robot.reach`) is taken in 2, 4, ... 64 equal parts: status
+    A linearized step that would distort elements beyond belief (`robot.distortion`) is taken in 2, 4, ... 64 equal parts: status
     SHORTENED; where that does not help either, the step fails and the state stays.
     """
 
@@ -138,10 +138,10 @@ class Dynamics:
         if not np.isfinite(pose.x).all():
             cause = system.diagnosis(report, pose, moving=True)
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
-        reach = system.reach(state.pose, pose)
-        if not reach.is_believable:
+        distortion = system.distortion(state.pose, pose)
+        if not distortion.is_believable:
             what = f"a linearized step of {h:.3g} s under {system.hardest_port(state.pose, efforts)}"
-            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=_Overreach(reach.error(what)))
+            return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=_Overreach(distortion.error(what)))
         status = Status.STEPPED if definite else Status.WARPED
         after = self._arrived(replace(state, efforts=efforts), pose, h)
         return StepResult(status, after, residual, 1, times.seconds, (residual,))
@@ -170,7 +170,7 @@ class Dynamics:
             if moved is None:
                 return self._finished(Status.STALLED, state, pose, history, warped, times)
             pose = moved
-            if not system.reach(state.pose, pose).is_material:
+            if not system.distortion(state.pose, pose).is_material:
                 break
         return self._finished(Status.NOT_CONVERGED, state, pose, history, warped, times)
 
@@ -195,9 +195,9 @@ class Dynamics:
     def _finished(
         self, status: Status, state: State, pose: Pose, history: list[float], warped: int, times: Times
     ) -> StepResult:
-        reach = self.robot.system.reach(state.pose, pose)
-        if not reach.is_material:
-            cause = reach.error(f"a step of {self.h:.3g} s under {self.robot.system.hardest_port(state.pose, state.efforts)}")
+        distortion = self.robot.system.distortion(state.pose, pose)
+        if not distortion.is_material:
+            cause = distortion.error(f"a step of {self.h:.3g} s under {self.robot.system.hardest_port(state.pose, state.efforts)}")
             return StepResult(Status.DIVERGED, state, history[-1], len(history), times.seconds, tuple(history), cause)
         after = self._arrived(state, pose, self.h)
         return StepResult(

@@ -140,8 +140,8 @@ class Statics:
         pose, share = system.moved_believably(state.pose, step)
         times.mark("solve")
         if share == 0.0:
-            reach = system.reach(state.pose, system.assembly.moved(state.pose, step))
-            cause = reach.error(f"a linearized step under {system.hardest_port(state.pose, target.efforts)}")
+            distortion = system.distortion(state.pose, system.assembly.moved(state.pose, step))
+            cause = distortion.error(f"a linearized step under {system.hardest_port(state.pose, target.efforts)}")
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
         if share < 1.0:
             target = replace(target, efforts=state.efforts + share * (target.efforts - state.efforts))
@@ -186,7 +186,7 @@ class Statics:
             if moved is None:
                 return self._ended(Status.STALLED, state, here, history, warped)
             pose = moved
-            if not system.reach(state.pose, pose).is_material:
+            if not system.distortion(state.pose, pose).is_material:
                 break
         assert here is not None
         here = replace(here, pose=pose)
@@ -229,9 +229,9 @@ class Statics:
         return longest_good_step(attempt, here.potential, here.residual, slope)
 
     def _ended(self, status: Status, state: State, here: _Iterate, history: list[float], warped: int) -> StepResult:
-        reach = self.robot.system.reach(state.pose, here.pose)
-        if not reach.is_material:
-            cause = reach.error(self.robot.system.hardest_port(state.pose, state.efforts))
+        distortion = self.robot.system.distortion(state.pose, here.pose)
+        if not distortion.is_material:
+            cause = distortion.error(self.robot.system.hardest_port(state.pose, state.efforts))
             return StepResult(Status.DIVERGED, state, here.residual, len(history), history=tuple(history), cause=cause)
         after = replace(state, pose=here.pose, v=np.zeros_like(state.v))
         return StepResult(status, after, here.residual, len(history), history=tuple(history), warped_iterations=warped)

@@ -22,7 +22,7 @@ from pliant.body.body import Tangent
 from pliant.errors import InputError, InvertedElementError, NotPositiveDefiniteError, PliantError
 from pliant.port import Attachment
 from pliant.robot._row_kernels import rows_on_coordinates
-from pliant.robot.reach import SHORTEST, Reach
+from pliant.robot.distortion import SHORTEST, Distortion
 from pliant.robot.state import State
 
 Array = NDArray[np.float64]
@@ -300,9 +300,9 @@ class System:
         force = np.abs(self.assembly.force_on_coordinates(gradient))
         return float((force / np.maximum(allowed, 1e-300)).max())
 
-    def reach(self, before: Pose, after: Pose) -> Reach:
+    def distortion(self, before: Pose, after: Pose) -> Distortion:
         """What a motion does to the elements."""
-        return Reach.of(self.assembly, before.x, after.x)
+        return Distortion.of(self.assembly, before.x, after.x)
 
     def hardest_port(self, pose: Pose, efforts: Array) -> str:
         """The load that pulls hardest, for messages: "'air' at 2e+05 Pa", or gravity."""
@@ -405,7 +405,7 @@ class System:
     ) -> tuple[State, float]:
         """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed.
 
-        largest_move [m]: where a node would move farther, or the elements would be distorted more than `Reach` believes, only
+        largest_move [m]: where a node would move farther, or the elements would be distorted more than `Distortion` believes, only
         a part of the way is gone, and that part of the change of efforts made, since no linear model is good farther out.
         Returns the state and that part, usually 1, and 0 where no part of the way is believed.
         """
@@ -438,7 +438,7 @@ class System:
         smallest = share * SHORTEST
         while share >= smallest:
             there = self.assembly.moved(pose, share * motion)
-            if self.reach(pose, there).is_believable:
+            if self.distortion(pose, there).is_believable:
                 return there, share
             share *= 0.5
         return pose, 0.0

@@ -21,7 +21,7 @@ SHORTEST = 1 / 64
 
 
 @dataclass(frozen=True)
-class Reach:
+class Distortion:
     """What a motion of the nodes does: the largest change and the largest of the distances of neighbours over those at rest,
     and how many elements it has turned inside out."""
 
@@ -30,7 +30,7 @@ class Reach:
     inverted: int
 
     @classmethod
-    def of(cls, assembly: Assembly, before: Array, after: Array) -> Reach:
+    def of(cls, assembly: Assembly, before: Array, after: Array) -> Distortion:
         """Of a motion from node positions to others, [n, 3] each."""
         change, stretch = assembly.distortion(before, after)
         inverted = assembly.inverted_count(after) if change <= LARGEST_CHANGE else 0
@@ -55,11 +55,11 @@ class Reach:
             return InvertedElementError(
                 f"{what} turns {self.inverted} elements inside out",
                 remedy=f"{remedy}; NeoHookean survives it",
-                reach=self,
+                distortion=self,
             )
         return NotConvergedError(
             f"{what} stretches elements to {self.stretch:.3g} times their length"
             + (f", by {self.change:.2g} at once" if self.is_material else ""),
             remedy=f"{remedy}; a load may be more than the material can carry at all",
-            reach=self,
+            distortion=self,
         )
