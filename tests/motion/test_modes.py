@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pliant import Cable, NeoHookean, Point, Robot, Statics, TetBody
-from pliant.errors import InputError
+from pliant import Cable, Force, NeoHookean, Point, Robot, Simulation, Statics, TetBody
+from pliant.errors import InputError, NotPositiveDefiniteError
 from pliant.motion import natural_modes
 from pliant.shape import make
 from pliant.view import film_mode
@@ -66,3 +66,51 @@ def test_without_a_state_the_robot_is_at_rest_and_unloaded():
     assert natural_modes(robot, 2).frequencies == pytest.approx(free, rel=1e-12)
     bent = Statics(robot).solve().require().state
     assert np.abs(natural_modes(robot, 2, bent).frequencies / free - 1).max() > 1e-3
+
+
+def test_a_body_that_nothing_holds_has_six_free_motions():
+    """Six modes of frequency 0, then those of a dense eigenvalue solver."""
+    from scipy.linalg import eigh
+
+    mesh = make.box((0.1, 0.02, 0.02), (6, 2, 2))
+    body = TetBody(mesh, NeoHookean(E=2e5, nu=0.3))
+    modes = natural_modes(Robot(body, gravity=(0, 0, 0)), 10)
+    squares = eigh(body.stiffness(body.rest).toarray(), body.mass().toarray(), eigvals_only=True)[:10]
+    assert (modes.frequencies[:6] == 0.0).all()
+    assert modes.frequencies[6:] == pytest.approx(np.sqrt(squares[6:]) / (2 * np.pi), rel=1e-8)
+    rigid = modes.shapes[0] - modes.shapes[0].mean(axis=0)
+    assert np.abs(body.stiffness(body.rest) @ rigid.ravel()).max() < 1e-5
+
+
+def test_a_body_that_may_slide_has_that_free_motion():
+    """On a plane, with one node held across: the motions that are left free have frequency 0."""
+    mesh = make.box((0.1, 0.02, 0.02), (6, 2, 2))
+    body = TetBody(mesh, NeoHookean(E=2e5, nu=0.3), sliding=[(mesh.where(z_below=0), (0, 0, 1))])
+    frequencies = natural_modes(Robot(body, gravity=(0, 0, 0)), 5).frequencies
+    assert (frequencies[:3] == 0.0).all()
+    assert (frequencies[3:] > 1.0).all()
+
+
+def test_an_unstable_state_has_no_modes():
+    """A beam pressed beyond its critical load and kept straight: the modes say so instead of giving 0 Hz."""
+    mesh = make.box((0.1, 0.01, 0.01), (10, 2, 2))
+    robot = Robot(TetBody(mesh, NeoHookean(E=2e5, nu=0.3), fixed=mesh.where(x_below=0)))
+    robot.impose("press", Force((0.1, 0.005, 0.005), direction=(-1, 0, 0)), effort=0.2)
+    state = robot.rest()
+    with pytest.raises(NotPositiveDefiniteError, match="stable|definite"):
+        for shrink in (0.9, 0.85, 0.8):
+            state.x[:, 0] *= shrink
+            natural_modes(robot, 2, state)
+
+
+def test_runs_are_whole_numbers_of_steps():
+    """A run that is no whole number of time steps is refused with the two that are next to it."""
+    robot = Robot(arm(), gravity=(0, 0, -9.81))
+    simulation = Simulation(robot, step=0.03)
+    with pytest.raises(InputError, match=r"3\.333 time steps.*0\.09 or 0\.12 s"):
+        simulation.run(0.1)
+    simulation.run(0.12)
+    assert simulation.state.time == pytest.approx(0.12)
+    for seconds in (0.0, -1.0, np.nan, np.inf, "long"):
+        with pytest.raises(InputError, match="a run of"):
+            simulation.run(seconds)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body.body import Tangent
-from pliant.errors import InputError
+from pliant.errors import InputError, NotPositiveDefiniteError
 from pliant.robot import Robot, Role, State
 from pliant.robot.system import require_tangent
 
@@ -31,6 +31,7 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     About a loaded equilibrium the exact tangent includes the stiffening or softening by the load. The mass matrix is the
     bodies' own; with rigid parts it is pulled back to their coordinates like the stiffness. Ports whose displacement is given
     hold it (H phi = 0), unless their effort is at its limit: a taut cable holds its length, a slack one holds nothing.
+    What nothing holds has six modes, or fewer, of frequency 0: its free motions.
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -40,23 +41,50 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     require_tangent(tangent)
     assembly = system.assembly
     size = 3 * assembly.coordinate_count
-    if not 1 <= count < size - 1:
-        raise InputError(f"{count} modes of {size} coordinates", remedy=f"ask for 1 to {size - 2}")
-    _, _, report = system.linearize(state.pose, state.efforts, exactness=float(tangent == "exact"))
-    if not report.ok:
-        raise system.diagnosis(report, state.pose)
-    K = assembly.pattern.to_csc(system.values)
+    if not (isinstance(count, (int, np.integer)) and 1 <= count < size - 1):
+        raise InputError(f"{count!r} modes of {size} coordinates", remedy=f"ask for 1 to {size - 2}")
+    shift = _factorized_with_shift(robot, state, float(tangent == "exact"))
 
     def times_mass(u: Array) -> Array:
         momentum = system.momentum(assembly.motion_of_nodes(u.reshape(-1, 3)))
         return assembly.force_on_coordinates(momentum).reshape(-1)
 
     M = LinearOperator((size, size), matvec=times_mass, dtype=float)
-    inverse = LinearOperator((size, size), matvec=_inverse_that_holds(robot, state), dtype=float)
+    K = LinearOperator((size, size), matvec=lambda u: u, dtype=float)  # known by its inverse alone
+    inverse = LinearOperator((size, size), matvec=_inverse_that_holds(robot, state, shift), dtype=float)
     start = np.random.default_rng(0).normal(size=size)
-    squares, vectors = eigsh(K, k=count, M=M, sigma=0.0, OPinv=inverse, v0=start)
+    squares, vectors = eigsh(K, k=int(count), M=M, sigma=-shift, OPinv=inverse, v0=start)
+    if squares.min() < -1e-4 * shift:
+        raise NotPositiveDefiniteError(
+            f"about this state a motion grows by exp({np.sqrt(-squares.min()):.3g} t): it is not stable",
+            remedy="ask for modes about a stable equilibrium, or use tangent='warped'",
+        )
     shapes = np.array([assembly.motion_of_nodes(np.ascontiguousarray(column).reshape(-1, 3)) for column in vectors.T])
-    return Modes(np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), shapes)
+    return Modes(np.sqrt(np.where(squares < 1e-4 * shift, 0.0, squares)) / (2 * np.pi), shapes)
+
+
+def _factorized_with_shift(robot: Robot, state: State, exactness: float) -> float:
+    """Factorize K, or M + K / s where K alone is singular; returns the shift s [1/s^2], 0 where none is needed.
+
+    Free motions have the eigenvalue 0. s is small beside the square of the lowest elastic frequency, which is estimated from
+    that of a uniform swelling.
+    """
+    system = robot.system
+    _, _, report = system.linearize(state.pose, state.efforts, exactness=exactness)
+    if report.ok:
+        return 0.0
+    swelling = state.x - state.x.mean(axis=0)
+    force = np.zeros_like(swelling)
+    for body, first, last in zip(robot.bodies, system.assembly.begin[:-1], system.assembly.begin[1:], strict=True):
+        force[first:last] = (body.stiffness(state.x[first:last], "warped") @ swelling[first:last].ravel()).reshape(-1, 3)
+    shift = 1e-4 * float(np.vdot(swelling, force) / np.vdot(swelling, system.momentum(swelling)))
+    undamped = np.zeros((system.assembly.body_slices[-1].stop, 3, 3))
+    _, _, report = system.linearize(
+        state.pose, state.efforts, exactness=exactness, step=1 / np.sqrt(shift), damping=undamped
+    )
+    if not report.ok:
+        raise system.diagnosis(report, state.pose, moving=True)
+    return shift
 
 
 def _unloaded(robot: Robot) -> State:
@@ -68,9 +96,10 @@ def _unloaded(robot: Robot) -> State:
     return replace(state, efforts=efforts)
 
 
-def _inverse_that_holds(robot: Robot, state: State) -> Callable[[Array], Array]:
-    """b -> u with K u + H^T mu = b, H u = 0, H being the rows of driven ports that hold: K^-1 b less its part along them."""
-    system = robot.system
+def _inverse_that_holds(robot: Robot, state: State, shift: float) -> Callable[[Array], Array]:
+    """b -> u with (K + s M) u + H^T mu = b, H u = 0, H being the rows of driven ports that hold, by the last factorization
+    (of K, or with a shift s of M + K / s): the solution without them less its part along them."""
+    system, scale = robot.system, 1 / shift if shift else 1.0
     forces = []
     for name in robot.named(Role.DRIVEN):
         rows, limits = system.slices[name], robot.limits[name].effort
@@ -84,7 +113,7 @@ def _inverse_that_holds(robot: Robot, state: State) -> Callable[[Array], Array]:
     Y = np.array([system.cholesky.solve(row) for row in H]).reshape(H.shape)
 
     def inverse(b: Array) -> Array:
-        u = np.asarray(system.cholesky.solve(np.ascontiguousarray(b)))
+        u = scale * np.asarray(system.cholesky.solve(np.ascontiguousarray(b)))
         return np.asarray(u - Y.T @ np.linalg.solve(H @ Y.T, H @ u)) if len(H) else u
 
     return inverse

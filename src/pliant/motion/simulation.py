@@ -115,8 +115,7 @@ class Simulation:
         callback: called after each step with the simulation; may change efforts; ends the run by returning True.
         progress: a bar on stderr; by default on a terminal only. A step that fails raises.
         """
-        if not (np.isfinite(seconds) and round(seconds / self.h) >= 1):
-            raise InputError(f"a run of {seconds} s", remedy=f"give at least one time step of {self.h} s")
+        steps = _whole_steps(seconds, self.h)
         names = tuple(record)
         for name in names:
             if name not in self.robot.ports:
@@ -125,7 +124,7 @@ class Simulation:
                 )
         recording = Recording(names)
         recording.append(self)
-        for _ in self._counted(round(seconds / self.h), progress):
+        for _ in self._counted(steps, progress):
             self.step().require()
             recording.append(self)
             if callback is not None and callback(self):
@@ -140,3 +139,17 @@ class Simulation:
             console = Console(stderr=True)
             return track(range(steps), description="simulating", console=console, transient=console.is_terminal)
         return range(steps)
+
+
+def _whole_steps(seconds: float, h: float) -> int:
+    """How many steps of h make up so many seconds; an InputError where they do not."""
+    if isinstance(seconds, str) or not (np.isfinite(seconds) and seconds > 0.5 * h):
+        raise InputError(f"a run of {seconds!r} s", remedy=f"give at least one time step of {h} s")
+    steps = round(seconds / h)
+    if abs(steps * h - seconds) > 1e-6 * seconds:
+        below = max(1, int(seconds / h))
+        raise InputError(
+            f"a run of {seconds} s is {seconds / h:.4g} time steps of {h} s",
+            remedy=f"give a whole number of steps, such as {below * h:.6g} or {(below + 1) * h:.6g} s",
+        )
+    return steps
