@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -153,6 +155,7 @@ def test_fields_of_a_uniform_stretch(order):
     assert fields.energy.sum() == pytest.approx(body.energy(body.rest @ F.T))
 
 
+@pytest.mark.filterwarnings("ignore:four-node tets lock")
 @pytest.mark.parametrize("law", all_laws)
 def test_fields_with_patches_are_those_of_the_body(law, rng):
     """With averaged dilation the elements' energies sum to the body's, and their stress balances the nodal forces."""
@@ -242,3 +245,32 @@ def test_a_surface_is_not_a_body():
     """A TetBody refuses a surface and says how to fill it."""
     with pytest.raises(InputError, match=r"surface\.filled"):
         TetBody(MESH.surface(), Corotational(E=1e5, nu=0.3))
+
+
+def test_locking_is_told_with_its_factor():
+    """Plain four-node tets above nu 0.45 warn with what they cost on this mesh; the remedies are quiet."""
+    mesh = make.box((0.06, 0.02, 0.02), (6, 2, 2))
+    fixed = mesh.where(x_below=0)
+    law = Corotational(E=1e5, nu=0.49)
+    with pytest.warns(PliantWarning, match=r"lock at nu = 0\.49.*times less.*volume='patches' or order=2") as told:
+        body = TetBody(mesh, law, fixed=fixed)
+    assert f"{body.discretization_error().worst:.2f} times" in str(told[0].message)
+    assert body.discretization_error().worst > 1.4
+    with pytest.warns(PliantWarning, match=r"discretization_error\(\) measures it"):
+        TetBody(mesh, law)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TetBody(mesh, law, fixed=fixed, volume="patches")
+        TetBody(mesh, law, fixed=fixed, order=2)
+        TetBody(mesh, Corotational(E=1e5, nu=0.45), fixed=fixed)
+
+
+def test_inverted_elements_are_counted_as_they_are_found(rng):
+    """The quick count by corners agrees with the deformation gradients, for tets whose corners were sorted."""
+    mesh = make.box((0.06, 0.02, 0.02), (6, 2, 2))
+    body = TetBody(mesh, Corotational(E=1e5, nu=0.4))
+    assert body.inverted_count(body.rest) == 0
+    for size in (4e-3, 8e-3, 2e-2):
+        x = body.rest + size * rng.normal(size=body.rest.shape)
+        assert body.inverted_count(x) == len(body.inverted_elements(x)) > 0
+    assert TetBody(mesh, NeoHookean(E=1e5, nu=0.4)).inverted_count(-body.rest) == 0

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import _tet_kernels as kernels
 from pliant.body.blocks import BlockIndex, pair_nodes
 from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
-from pliant.body.discretization import DiscretizationError, discretization_error
+from pliant.body.discretization import DiscretizationError, discretization_error, warn_of_locking
 from pliant.body.element import tet_element
 from pliant.body.fields import Fields, tet_fields
 from pliant.body.patches import Patches, build_patches, choose_patches
@@ -65,6 +65,17 @@ class TetBody(Body):
                 f"a TetBody needs a TetMesh, not a {type(mesh).__name__}",
                 remedy="fill the surface: surface.filled(size)",
             )
+        self._build(
+            mesh=mesh, law=law, density=density, order=order, volume=volume, fixed=fixed, prescribed=prescribed,
+            sliding=sliding, rigid=rigid, mass=mass, damping=damping, threads=threads
+        )  # fmt: skip
+        warn_of_locking(self)
+
+    def _build(
+        self, *, mesh: TetMesh, law: Laws, order: Any, volume: Any, fixed: Any, prescribed: Any, sliding: Any, rigid: Any,
+        density: Any, mass: Any, damping: Any, threads: int
+    ) -> None:  # fmt: skip
+        """See `__init__`."""
         self._recipe: dict[str, Any] = {
             "mesh": mesh, "law": law, "density": density, "volume": volume, "fixed": fixed, "prescribed": prescribed,
             "sliding": sliding, "rigid": rigid, "mass": mass, "damping": damping, "threads": threads,
@@ -263,13 +274,15 @@ class TetBody(Body):
 
     def with_order(self, order: Literal[1, 2]) -> TetBody:
         """The same body with four-node or ten-node tets."""
-        return TetBody(**{**self._recipe, "order": order, "volume": "elements" if order == 2 else self.volume})
+        twin = object.__new__(TetBody)  # whoever made this one has been told of its mesh and law
+        twin._build(**{**self._recipe, "order": order, "volume": "elements" if order == 2 else self.volume})
+        return twin
 
     def inverted_count(self, x: Array) -> int:
         """See `Body.inverted_count`: tets by their corners; none where the law survives it."""
         if all(law.survives_inversion for law in self.laws):
             return 0
-        return int(kernels.count_inverted(self._corner_nodes, x))
+        return int(kernels.count_inverted(self.mesh.tets, x))  # whose corners are in the order of a positive volume
 
     def inverted_elements(self, x: Array) -> Ids:
         """See `Body.inverted_elements`; numbers of tets of the mesh."""
