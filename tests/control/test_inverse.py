@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hollow import hollow_box
 
+from hollow import hollow_box
 from pliant import (
     Cable,
     Cavity,
@@ -289,10 +289,12 @@ def test_bad_input_is_named(action, message):
 def test_an_interval_that_is_none_holds_the_efforts(interval):
     """A clock that was set back, or is no number, neither lets cables push nor drops the limits of rates."""
     robot = Robot(TetBody(MESH, Corotational(E=300e3, nu=0.4), fixed=MESH.where(x_below=0)))
-    robot.actuate("up", Cable([(0.01, 0.008, 0.014), (0.09, 0.008, 0.014)], pull=(-0.02, 0.008, 0.014)), effort_rate=2.0)
+    robot.actuate(
+        "up", Cable([(0.01, 0.008, 0.014), (0.09, 0.008, 0.014)], pull=(-0.02, 0.008, 0.014)), effort_rate=2.0
+    )
     robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))
     inverse, state = Inverse(robot), robot.rest()
-    target = robot.displacement(state, "tip") + (0, 0, 0.01)
+    target = robot.displacement(state, "tip") + np.array([0, 0, 0.01])
     state = inverse.step(state, tip=target, interval=0.1).require().state
     assert robot.effort(state, "up") == pytest.approx([0.2])
     step = inverse.step(state, tip=target, interval=interval)

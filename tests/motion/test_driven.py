@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hollow import hollow_box
 
+from hollow import hollow_box
 from pliant import (
     Cable,
     Cavity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 
 import numpy as np
 import pytest
@@ -23,10 +24,12 @@ from pliant import (
     TetBody,
     make,
 )
-from pliant.errors import InputError, PliantError
-from pliant.motion import Status
+from pliant.errors import InputError, PliantError, PliantWarning
+from pliant.motion import Status, integrator_damping, natural_modes
 
 MESH = make.box((0.06, 0.01, 0.01), (6, 1, 2))
+
+damped_by_the_step = pytest.mark.filterwarnings("ignore:with steps of")
 
 
 def beam(damping=(0.0, 0.0), law=None, fixed=True, **more):
@@ -146,6 +149,7 @@ def test_the_clock_is_that_of_the_motion():
         Simulation(robot, step=0.01, motion=Dynamics(robot, 0.001))
 
 
+@damped_by_the_step
 def test_progress_is_shown_on_request(capsys):
     """progress=True draws a bar on stderr."""
     Simulation(beam(), step=0.01).run(0.02, progress=True)
@@ -185,6 +189,7 @@ def test_an_inverted_free_body_is_not_told_to_use_dynamics():
     assert "inside out" in str(result.cause)
 
 
+@damped_by_the_step
 @pytest.mark.parametrize(
     ("action", "message"),
     [
@@ -263,8 +268,42 @@ def test_given_displacements_and_prescribed_nodes_move_on_in_parts():
     body = TetBody(MESH, NeoHookean(E=1e5, nu=0.4), prescribed=MESH.where(x_below=0))
     robot = Robot(body)
     robot.impose("pull", Point(near=(0.06, 0.005, 0.005)), displacement=(0.105, 0.005, 0.03))
-    there = robot.prescribed_rest + (0.0, 0.0, 0.012)
+    there = robot.prescribed_rest + np.array([0.0, 0.0, 0.012])
     result = Dynamics(robot, 0.02).step(robot.rest(), prescribed=there)
     assert result.status is Status.SHORTENED
     assert np.allclose(result.state.x[MESH.where(x_below=0)], there)
     assert robot.displacement(result.state, "pull") == pytest.approx([0.105, 0.005, 0.03], abs=1e-6)
+
+
+def test_what_the_step_alone_damps_is_told():
+    """A run with few steps per swing warns with the ratio, which is that of the motion; fine steps and damped bodies do not."""
+    robot = beam()
+    frequency = natural_modes(robot, 1).frequencies[0]
+    h = 1 / (20 * frequency)
+    simulation = Simulation(robot, step=h)
+    with pytest.warns(PliantWarning, match=r"lowest swing.*omega h = 0\.31.*damping ratio of 0\.15"):
+        record = simulation.run(60 * h, record=["tip"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulation.run(h)
+        Simulation(beam(), step=1 / (80 * frequency)).run(2 / (80 * frequency))
+        Simulation(beam(damping=(0.0, 0.02)), step=h).run(2 * h)
+    swing = record["tip"][:, 2] - Statics(robot).solve().require().state.x[MESH.where(x_above=0.06)][:, 2].mean()
+    peaks = np.abs(swing[[np.abs(swing[k : k + 20]).argmax() + k for k in (0, 20, 40)]])
+    ratio = float(integrator_damping(frequency, h))
+    decay = np.exp(-2 * np.pi * ratio / np.sqrt(1 - ratio**2))
+    assert peaks[1:] / peaks[:-1] == pytest.approx([decay, decay], rel=0.15)
+
+
+def test_a_spin_that_the_step_takes_is_told():
+    """A free body that spins at 6 rad/s with steps of 0.01 s loses a sixth of its spin in a second, at least."""
+    robot = Robot(TetBody(MESH, Corotational(E=2e6, nu=0.3)))
+    simulation = Simulation(robot, step=0.01)
+    mass = robot.bodies[0].load_masses
+    arms = simulation.state.x - mass @ simulation.state.x / mass.sum()
+    simulation.state.v[:] = np.cross([0.0, 0.0, 6.0], arms)
+    with pytest.warns(PliantWarning, match=r"spin of 6 rad/s \(omega h = 0\.06\) loses at least 16 %"):
+        simulation.run(1.0)
+    after = np.cross(simulation.state.x - simulation.state.x.mean(axis=0), robot.system.momentum(simulation.state.v))
+    before = np.cross(arms, robot.system.momentum(np.cross([0.0, 0.0, 6.0], arms)))
+    assert after.sum(axis=0)[2] < 0.84 * before.sum(axis=0)[2]

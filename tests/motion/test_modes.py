@@ -97,12 +97,12 @@ def test_an_unstable_state_has_no_modes():
     robot = Robot(TetBody(mesh, NeoHookean(E=2e5, nu=0.3), fixed=mesh.where(x_below=0)))
     robot.impose("press", Force((0.1, 0.005, 0.005), direction=(-1, 0, 0)), effort=0.2)
     state = robot.rest()
-    with pytest.raises(NotPositiveDefiniteError, match="stable|definite"):
-        for shrink in (0.9, 0.85, 0.8):
-            state.x[:, 0] *= shrink
-            natural_modes(robot, 2, state)
+    state.x[:, 0] *= 0.7
+    with pytest.raises(NotPositiveDefiniteError, match=r"not stable|definite"):
+        natural_modes(robot, 2, state)
 
 
+@pytest.mark.filterwarnings("ignore:with steps of")
 def test_runs_are_whole_numbers_of_steps():
     """A run that is no whole number of time steps is refused with the two that are next to it."""
     robot = Robot(arm(), gravity=(0, 0, -9.81))

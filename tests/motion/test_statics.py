@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hollow import hollow_box
 
+from hollow import hollow_box
 from pliant import Cavity, Corotational, Force, MooneyRivlin, NeoHookean, Point, Robot, Statics, TetBody, make, solids
 from pliant.errors import InputError, NotConvergedError
 from pliant.motion import Status

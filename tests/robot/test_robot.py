@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hollow import hollow_box
 
-from pliant import Cavity, Corotational, Force, NeoHookean, Point, Robot, State, Statics, TetBody, make, solids
+from hollow import hollow_box
+from pliant import Cavity, Corotational, Force, NeoHookean, Point, Robot, State, Statics, TetBody, solids
 from pliant.errors import FileError, InputError, InvertedElementError, NotPositiveDefiniteError, SupportError
 
 CAVITY = solids.box((0.04, 0.01, 0.01), at=(0.01, 0.005, 0.005))

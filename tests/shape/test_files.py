@@ -276,7 +276,7 @@ def test_indices_of_nodes_that_do_not_exist_are_refused(tmp_path, ending, text, 
     """Negative ones are not counted from the end, large ones are not cut to 32 bits."""
     file = tmp_path / f"part{ending}"
     file.write_text(text.format(index=index))
-    with pytest.raises(FileError, match="refers to|out of bounds|too large|cannot be read"):
+    with pytest.raises(FileError, match=r"refers to|cannot be read"):
         read(file)
     file.write_text(text.format(index="4" if ending == ".vtk" else "0"))
     assert len(read(file).nodes) > 3

@@ -3,6 +3,8 @@
     Statics         Newton with line search and load steps until the forces balance, or one linearized step
     Dynamics        backward Euler, one linearization per step or Newton
     natural_modes   frequencies and mode shapes about a state
+    integrator_damping
+                    what a time step alone takes from a swing
     Simulation      a run for scripts: step, run, record, callbacks, progress
     Explicit        spring lattices by small explicit steps, for millions of springs (see `pliant.motion.explicit`)
     peak_frequency, crossing_frequency
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.motion.dynamics import Dynamics
 from pliant.motion.frequency import crossing_frequency, peak_frequency
+from pliant.motion.integrator_damping import integrator_damping
 from pliant.motion.modes import Modes, natural_modes
 from pliant.motion.result import Status, StepResult
 from pliant.motion.simulation import Recording, Simulation
@@ -36,6 +39,7 @@ __all__ = [
     "Status",
     "StepResult",
     "crossing_frequency",
+    "integrator_damping",
     "natural_modes",
     "peak_frequency",
 ]

@@ -30,8 +30,8 @@ class Dynamics:
     papers' way, real time). method="newton": iterated until the equation holds to `tolerance`, relative to the largest
     impulse at work. First order in h, damps high frequencies, never unstable in the linear case.
 
-    A linearized step that would distort elements beyond belief (`robot.distortion`) is taken in 2, 4, ... 64 equal parts: status
-    SHORTENED; where that does not help either, the step fails and the state stays.
+    A linearized step that would distort elements beyond belief (`robot.distortion`) is taken in 2, 4, ... 64 equal parts:
+    status SHORTENED; where that does not help either, the step fails and the state stays.
     """
 
     def __init__(
@@ -174,7 +174,9 @@ class Dynamics:
                 break
         return self._finished(Status.NOT_CONVERGED, state, pose, history, warped, times)
 
-    def _newton_driven(self, state: State, target: Array, first: StepResult, driven: Driven, times: Times) -> StepResult:
+    def _newton_driven(
+        self, state: State, target: Array, first: StepResult, driven: Driven, times: Times
+    ) -> StepResult:
         system = self.robot.system
         increment = _Increment(self, state, times)
         newton = DrivenNewton(driven, increment, tolerance=self.tolerance, max_iterations=self.max_iterations)
@@ -197,7 +199,8 @@ class Dynamics:
     ) -> StepResult:
         distortion = self.robot.system.distortion(state.pose, pose)
         if not distortion.is_material:
-            cause = distortion.error(f"a step of {self.h:.3g} s under {self.robot.system.hardest_port(state.pose, state.efforts)}")
+            load = self.robot.system.hardest_port(state.pose, state.efforts)
+            cause = distortion.error(f"a step of {self.h:.3g} s under {load}")
             return StepResult(Status.DIVERGED, state, history[-1], len(history), times.seconds, tuple(history), cause)
         after = self._arrived(state, pose, self.h)
         return StepResult(

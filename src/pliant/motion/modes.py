@@ -76,7 +76,9 @@ def _factorized_with_shift(robot: Robot, state: State, exactness: float) -> floa
     swelling = state.x - state.x.mean(axis=0)
     force = np.zeros_like(swelling)
     for body, first, last in zip(robot.bodies, system.assembly.begin[:-1], system.assembly.begin[1:], strict=True):
-        force[first:last] = (body.stiffness(state.x[first:last], "warped") @ swelling[first:last].ravel()).reshape(-1, 3)
+        force[first:last] = (body.stiffness(state.x[first:last], "warped") @ swelling[first:last].ravel()).reshape(
+            -1, 3
+        )
     shift = 1e-4 * float(np.vdot(swelling, force) / np.vdot(swelling, system.momentum(swelling)))
     undamped = np.zeros((system.assembly.body_slices[-1].stop, 3, 3))
     _, _, report = system.linearize(

@@ -16,7 +16,9 @@ class Status(Enum):
     CONVERGED = "the forces balance to the tolerance"
     STEPPED = "one linearized step was taken, as asked"
     WARPED = "one linearized step was taken with the warped tangent, because the exact one is not positive definite"
-    SHORTENED = "the whole step would have distorted elements beyond belief; it was taken in parts, or only a part of it was"
+    SHORTENED = (
+        "the whole step would have distorted elements beyond belief; it was taken in parts, or only a part of it was"
+    )
     NOT_CONVERGED = "the iteration limit was reached; take more load steps or iterations, or a larger tolerance"
     STALLED = (
         "no step lowers the potential any more; the tolerance is below what rounding allows, or the load buckles it"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InputError
 from pliant.motion.dynamics import Dynamics
+from pliant.motion.integrator_damping import warn_of_integrator_damping
 from pliant.motion.result import StepResult
 from pliant.motion.statics import Statics
 from pliant.robot import Robot, State
@@ -113,7 +114,8 @@ class Simulation:
         """Advance by so many seconds; the recording has the start and every step.
 
         callback: called after each step with the simulation; may change efforts; ends the run by returning True.
-        progress: a bar on stderr; by default on a terminal only. A step that fails raises.
+        progress: a bar on stderr; by default on a terminal only. A step that fails raises. The first run warns where the time
+        step damps the lowest swing more than the material does (`integrator_damping`).
         """
         steps = _whole_steps(seconds, self.h)
         names = tuple(record)
@@ -122,6 +124,8 @@ class Simulation:
                 raise InputError(
                     f"there is no port {name!r} to record", remedy=f"choose among {list(self.robot.ports)}"
                 )
+        if isinstance(self.motion, Dynamics) and self.last is None:
+            warn_of_integrator_damping(self.robot, self.state, self.h)
         recording = Recording(names)
         recording.append(self)
         for _ in self._counted(steps, progress):

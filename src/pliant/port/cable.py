@@ -18,8 +18,8 @@ class Cable(Port):
 
     delta = L_rest - L with L = sum |p_(k+1) - p_k|, the way from the pull point (where there is one, a place in space) through
     the points to the last, where the cable is tied. Positive tension pulls; a cable cannot push, so its effort is never
-    negative (unless it `pushes`). The same tension acts along the whole cable. When the pull point moves (`with_pull`, `robot.move_pull`), L_rest stays
-    that of the place where it was first.
+    negative (unless it `pushes`). The same tension acts along the whole cable. When the pull point moves (`with_pull`,
+    `robot.move_pull`), L_rest stays that of the place where it was first.
     """
 
     effort_unit: ClassVar[str] = "N"

@@ -344,7 +344,9 @@ def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
     rows = port.given_rows
     value = _numbers(effort)
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
-        raise InputError(f"effort of {name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]")
+        raise InputError(
+            f"effort of {name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]"
+        )
     out = np.zeros(len(port.row_names))
     out[:rows] = value
     return out

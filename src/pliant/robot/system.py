@@ -405,8 +405,8 @@ class System:
     ) -> tuple[State, float]:
         """The state that the condensed model leads to with these total efforts; `model` must be the last one condensed.
 
-        largest_move [m]: where a node would move farther, or the elements would be distorted more than `Distortion` believes, only
-        a part of the way is gone, and that part of the change of efforts made, since no linear model is good farther out.
+        largest_move [m]: where a node would move farther, or the elements would be distorted beyond belief (`Distortion`),
+        only a part of the way is gone, and that part of the change of efforts made, since no linear model is good farther out.
         Returns the state and that part, usually 1, and 0 where no part of the way is believed.
         """
         at, pose_then, step_then = self._condensed_at

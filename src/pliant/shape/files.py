@@ -137,8 +137,8 @@ def _require_existing_nodes(file: Path, data: Any) -> None:
     """Refuse cells that refer to nodes that the file does not have; negative indices would count from the end."""
     count = len(data.points)
     for block in data.cells:
-        cells = np.asarray(block.data)
-        wrong = np.flatnonzero(((cells < 0) | (cells >= count)).any(axis=1)) if cells.ndim == 2 else ()
+        cells = np.asarray(block.data).reshape(len(block.data), -1)
+        wrong = np.flatnonzero(((cells < 0) | (cells >= count)).any(axis=1))
         if len(wrong):
             raise FileError(
                 f"{block.type} {wrong[0]} of {file} refers to nodes {cells[wrong[0]].tolist()} but there are {count}",
@@ -156,9 +156,9 @@ def _require_small_indices(content: bytes) -> None:
             continue
         body = content[content.index(b"\n", at + 1) :]
         numbers = re.match(rb"[\s\d+-]*", body)
-        large = re.search(rb"\d{10,}", numbers[0]) if numbers else None
-        if large and int(large[0]) > np.iinfo(np.int32).max:
-            raise ValueError(f"a cell refers to node {int(large[0])}")
+        large = re.search(rb"\d{10,}", numbers.group()) if numbers else None
+        if large and int(large.group()) > np.iinfo(np.int32).max:
+            raise ValueError(f"a cell refers to node {int(large.group())}")
 
 
 def _format(file: Path, content: bytes) -> str:
