@@ -20,6 +20,8 @@ from pliant.algebra._qp_kernels import ActiveSetWork, audit_solution, solve_by_a
 
 Array = NDArray[np.float64]
 
+LARGEST = 1e30
+"""No number of a (scaled) problem is larger; the solvers would not come to an end."""
 PRIMAL_TOLERANCE = 1e-9
 """How far a bound may be passed, in the units of the (scaled) problem."""
 
@@ -132,6 +134,8 @@ class QuadraticSolver:
         self.low[:n], self.low[n:], self.high[:n], self.high[n:] = lower, row_lower, upper, row_upper
         if not (self.low <= self.high).all():  # also where one is not a number
             return QpStatus.INFEASIBLE
+        if not (np.abs(q).max(initial=0.0) < LARGEST and np.abs(P).max(initial=0.0) < LARGEST):
+            return QpStatus.FAILED  # also where one is not a number: DAQP would not come back
         if solve_by_active_set(P, q, A, self.low, self.high, self.x, self.multipliers, self.work):
             return QpStatus.OPTIMAL
         np.not_equal(self.multipliers, 0.0, out=self._sense, casting="unsafe")

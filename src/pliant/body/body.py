@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_array, as_numbers, one_of
 from pliant.errors import InputError, PliantWarning
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Supports:
 
         A node may slide on two or three planes at once (an edge or a corner of a symmetric model).
         """
+        _require_kinds(sliding, rigid)
         planes = tuple((_indices(ids, node_count, "sliding"), _unit(normal)) for ids, normal in sliding)
         supports = cls(
             _indices(fixed, node_count, "fixed"),
@@ -195,8 +197,7 @@ class Body(ABC):
 
     def stiffness(self, x: ArrayLike, tangent: Tangent = "exact") -> csc_matrix:
         """Stiffness K [N/m], [3n, 3n], of all nodes: df/dx, or R K0 R^T with tangent="warped"."""
-        if tangent not in ("exact", "warped"):
-            raise InputError(f"tangent is {tangent!r}", remedy="choose 'exact' or 'warped'")
+        one_of(tangent, "tangent", ("exact", "warped"))
         position = self._positions(x)
         blocks = np.zeros((len(self.rows), 3, 3))
         factors = {"exact": 1.0} if tangent == "exact" else {"warped": 1.0}
@@ -221,11 +222,22 @@ class Body(ABC):
         return position
 
 
+def _require_kinds(sliding: Any, rigid: Any) -> None:
+    """Refuse supports that are no pairs, or have no names."""
+    pairs = isinstance(sliding, (list, tuple)) and all(isinstance(p, (list, tuple)) and len(p) == 2 for p in sliding)
+    if not pairs:
+        raise InputError(f"sliding is {sliding!r}", remedy="give a list of pairs (nodes, normal)")
+    if rigid is not None and not isinstance(rigid, Mapping):
+        raise InputError(f"rigid is {rigid!r}", remedy="give nodes by name: {'plate': mesh.where(...)}")
+
+
 def _indices(ids: ArrayLike | None, node_count: int, name: str) -> Ids:
     """Sorted unique node indices, or an InputError that names the first bad one."""
     if ids is None:
         return np.empty(0, np.int64)
-    array = np.asarray(ids)
+    array = np.atleast_1d(as_array(ids))
+    if array.ndim != 1:
+        raise InputError(f"{name} nodes have shape {array.shape}", remedy="give a list of node indices")
     if array.dtype == bool:
         if len(array) != node_count:
             raise InputError(f"{name} mask has {len(array)} entries", remedy=f"the body has {node_count} nodes")
@@ -240,22 +252,19 @@ def _indices(ids: ArrayLike | None, node_count: int, name: str) -> Ids:
 
 
 def _unit(normal: ArrayLike) -> Array:
-    vector = np.asarray(normal, dtype=float)
+    vector = as_numbers(normal)
     length = float(np.linalg.norm(vector)) if vector.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0):
-        raise InputError(f"sliding normal is {normal}", remedy="give three numbers, not all zero, such as (1, 0, 0)")
+        raise InputError(f"sliding normal is {normal!r}", remedy="give three numbers, not all zero, such as (1, 0, 0)")
     return vector / length
 
 
 def rayleigh_coefficients(damping: tuple[float, float]) -> tuple[float, float]:
     """Rayleigh's (a [1/s], b [s]), both finite and not negative."""
-    try:
-        a, b = (float(value) for value in damping)
-    except (TypeError, ValueError):
-        raise InputError(f"damping is {damping}", remedy="give Rayleigh's two coefficients (a [1/s], b [s])") from None
-    if not (np.isfinite(a) and np.isfinite(b) and a >= 0 and b >= 0):
-        raise InputError(f"damping is {damping}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
-    return a, b
+    found = as_numbers(damping)
+    if found.shape != (2,) or not (np.isfinite(found).all() and (found >= 0).all()):
+        raise InputError(f"damping is {damping!r}", remedy="give Rayleigh's coefficients (a [1/s], b [s]), both >= 0")
+    return float(found[0]), float(found[1])
 
 
 def warn_of_unused(values: Mapping[int, Any], labels: NDArray[np.integer], name: str, element: str) -> None:

@@ -57,7 +57,7 @@ def tet_element(order: int) -> TetElement:
         near, far = (5 + 3 * np.sqrt(5)) / 20, (5 - np.sqrt(5)) / 20
         points, weights = np.full((4, 4), far) + (near - far) * np.eye(4), np.full(4, 0.25)
     else:
-        raise InputError(f"order is {order}", remedy="choose order=1 (four-node tets) or order=2 (ten-node tets)")
+        raise InputError(f"order is {order!r}", remedy="choose order=1 (four-node tets) or order=2 (ten-node tets)")
     polynomials = _shape_functions(order)
     values = np.array([[sum(c * np.prod(L**e) for e, c in p.items()) for p in polynomials] for L in points])
     gradients = np.array([[[_slope(p, L, i) for i in range(4)] for p in polynomials] for L in points])

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import _spring_kernels as kernels
 from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
 from pliant.body.fields import Fields, spring_fields
+from pliant.checks import as_numbers
 from pliant.errors import InputError, MaterialError
 from pliant.shape import Lattice
 
@@ -157,7 +158,7 @@ class SpringBody(Body):
 def per_cell(lattice: Lattice, value: PerCell, name: str, unit: str) -> Array:
     """A positive number for every cell of a lattice, (c,), or an error that names the cell that has none."""
     count = len(lattice.cells)
-    if callable(value):
+    if callable(value) and not isinstance(value, type):
         value = value(lattice.centers)
     if isinstance(value, Mapping):
         missing = sorted(set(np.unique(lattice.labels).tolist()) - set(value))
@@ -168,11 +169,11 @@ def per_cell(lattice: Lattice, value: PerCell, name: str, unit: str) -> Array:
             )
         warn_of_unused(value, lattice.labels, name, "cell")
         labels, number = np.unique(lattice.labels, return_inverse=True)
-        value = np.array([float(value[int(label)]) for label in labels])[number]
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise MaterialError(f"{name} is {value!r}", remedy=f"give numbers in {unit}") from None
+        value = as_numbers([value[int(label)] for label in labels])
+        value = value[number] if value.shape else value
+    array = as_numbers(value)  # type: ignore[arg-type]
+    if array.shape == () and np.isnan(array):
+        raise MaterialError(f"{name} is {value!r}", remedy=f"give numbers in {unit}")
     if array.shape not in ((), (count,)):
         raise InputError(f"{name} has shape {array.shape}", remedy=f"give one number, or one per cell ({count},)")
     array = np.broadcast_to(array, (count,))

@@ -17,6 +17,7 @@ from pliant.body.discretization import DiscretizationError, discretization_error
 from pliant.body.element import tet_element
 from pliant.body.fields import Fields, tet_fields
 from pliant.body.patches import Patches, build_patches, choose_patches
+from pliant.checks import as_numbers, one_of
 from pliant.errors import InputError, MaterialError
 from pliant.material import Law
 from pliant.material._lanes import LANES
@@ -83,8 +84,8 @@ class TetBody(Body):
         self.mesh = mesh
         self.cell_size = mesh.mean_edge()
         self.order = order
-        self.volume = _one_of("volume", volume, ("elements", "patches"))
-        self.element = tet_element(order)
+        self.volume = one_of(volume, "volume", ("elements", "patches"))
+        self.element = tet_element(one_of(order, "order", (1, 2)))
         if order == 2 and volume == "patches":
             raise InputError("volume='patches' is for order=1", remedy="ten-node tets need no remedy: leave it out")
         self.laws, region = _laws_by_region(law, mesh.labels)
@@ -94,7 +95,7 @@ class TetBody(Body):
         self._make_nodes(supports)
         self._make_blocks()
         self.density = _density_by_element(density, mesh.labels)[self.tet_ids]
-        self._make_mass(_one_of("mass", mass, ("consistent", "lumped")))
+        self._make_mass(one_of(mass, "mass", ("consistent", "lumped")))
         self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
         self._prepare_threads(threads)
 
@@ -295,12 +296,6 @@ def _summed(places: NDArray[Any], values: Array, count: int) -> Array:
     return np.asarray(np.bincount(places.ravel(), values.ravel(), minlength=count), dtype=float)
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise InputError(f"{name} is {value!r}", remedy=f"choose one of {', '.join(map(repr, allowed))}")
-    return value
-
-
 def _laws_by_region(law: Laws, labels: NDArray[np.integer]) -> tuple[list[Law], Ids]:
     """The distinct laws, and the number of the law of every tet."""
     if isinstance(law, Law):
@@ -326,8 +321,9 @@ def _density_by_element(density: float | Mapping[int, float], labels: NDArray[np
     if missing:
         raise MaterialError(f"the tets with label {missing[0]} have no density", remedy="give one per label [kg/m^3]")
     for label, value in values.items():
-        if not (np.isfinite(value) and value > 0):
+        found = as_numbers(value)
+        if found.shape != () or not (np.isfinite(found) and found > 0):
             raise MaterialError(
-                f"density of label {label} is {value} kg/m^3", remedy="give a positive density (silicone: 1070)"
+                f"density of label {label} is {value!r} kg/m^3", remedy="give a positive density (silicone: 1070)"
             )
     return np.array([float(values[int(label)]) for label in labels])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import number, whole
 from pliant.control._correction_kernels import learn
-from pliant.errors import InputError
 
 Array = NDArray[np.float64]
 
@@ -23,12 +23,12 @@ class Correction:
     def __init__(self, rows: int, gain: float, limit: float) -> None:
         """rows: of all effectors; gain [1/s]: its inverse is the time in which an error goes; limit: of the correction, in the
         effectors' unit."""
-        if not (np.isfinite(gain) and gain > 0 and np.isfinite(limit) and limit > 0):
-            raise InputError(f"gain is {gain} 1/s and limit {limit}", remedy="give two positive numbers")
-        self.gain, self.limit = gain, limit
+        rows = whole(rows, "rows", most=10_000)
+        self.gain = number(gain, "gain", unit="1/s", above=0.0)
+        self.limit = number(limit, "limit", above=0.0)
         self.value = np.zeros(rows)
         self._adjusted = np.zeros(rows)
-        learn(self.value, self.value, 0.0, limit, self.value)  # loads it, not in the loop
+        learn(self.value, self.value, 0.0, self.limit, self.value)  # loads it, not in the loop
 
     def adjust(
         self, target: Array, measured: Array, interval: float, *, predicted: Array | None = None, held: bool = False

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticProgram
+from pliant.checks import number
 from pliant.control._decision_kernels import Problem, Reach, Rows, fill_decision
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
@@ -55,9 +56,7 @@ class DecisionProblem:
             raise InputError(
                 f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
             )
-        if not (np.isfinite(energy) and energy > 0):
-            raise InputError(f"energy is {energy}", remedy="give a small positive weight, such as 1e-8")
-        self.energy = energy
+        self.energy = number(energy, "energy", above=0.0, remedy="give a small positive weight, such as 1e-8")
         slices, rows = robot.system.slices, np.arange(len(robot.system.row_names))
         self.actuators = np.concatenate([rows[slices[name]] for name in self.actuator_names])
         self.effectors = np.concatenate([rows[slices[name]] for name in self.effector_names])

@@ -18,12 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution, solve_qp
 from pliant.body.body import Tangent
+from pliant.checks import number
 from pliant.control.decision import RELAXATION, Decision, DecisionProblem
 from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion import Statics
 from pliant.robot import Robot, Role, State
+from pliant.robot.system import require_tangent
 
 Array = NDArray[np.float64]
+
+
+FARTHEST = 1e6
+"""Targets beyond this are no targets, in whatever unit."""
 
 
 class InverseStatus(Enum):
@@ -121,8 +127,12 @@ class Inverse:
                 f"{robot.system.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
             )
-        if not largest_move > 0:
-            raise InputError(f"largest_move is {largest_move}", remedy="give a positive share of the robot's size")
+        require_tangent(tangent)
+        number(largest_move, "largest_move", above=0.0, remedy="give a positive share of the robot's size")
+        if step is not None:
+            step = number(
+                step, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics"
+            )
         self.tangent, self.h = tangent, step
         self._reach = np.inf if step is not None else largest_move * robot.size
         self._warm: Array | None = None
@@ -143,8 +153,7 @@ class Inverse:
         """
         try:
             aims = self._aims(targets)
-            if interval is not None:
-                _require_duration(interval)
+            interval = self.h if interval is None else _duration(interval)
         except _NotANumber as error:
             return self._held(state, InverseStatus.HELD, error)
         try:
@@ -153,7 +162,7 @@ class Inverse:
             return self._held(state, InverseStatus.FAILED, error)
         if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
             return self._held(state, InverseStatus.FAILED, self._meaningless(state))
-        return self._decide(state, model, self._goal(aims, model), self.h if interval is None else interval)
+        return self._decide(state, model, self._goal(aims, model), interval)
 
     def _meaningless(self, state: State) -> PliantError:
         """The first port without a slope at this state, as an error."""
@@ -408,7 +417,7 @@ class Inverse:
             except InputError as error:
                 raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
         for name, aim in aims.items():
-            if not np.isfinite(aim).all():
+            if not (np.abs(aim) < FARTHEST).all():
                 raise _NotANumber(
                     f"target of {name!r} is {targets[name]}", remedy="give finite numbers, quaternions of length 1"
                 )
@@ -427,10 +436,11 @@ class _NotANumber(InputError):
     """A target, or an interval, that is not a usable number."""
 
 
-def _require_duration(interval: float) -> None:
-    try:
-        seconds = float(interval)
-    except (TypeError, ValueError):
-        raise InputError(f"the interval is {interval!r}", remedy="give seconds since the last decision") from None
+def _duration(interval: float) -> float:
+    """Seconds since the last decision, not negative."""
+    if not isinstance(interval, (int, float, np.integer, np.floating)):
+        raise InputError(f"the interval is {interval!r}", remedy="give seconds since the last decision")
+    seconds = float(interval)
     if not 0 <= seconds < np.inf:
         raise _NotANumber(f"the interval is {seconds} s", remedy="give finite seconds since the last decision, >= 0")
+    return seconds

@@ -17,6 +17,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_numbers, number
 from pliant.errors import FileError, InputError
 
 Array = NDArray[np.float64]
@@ -33,8 +34,7 @@ class Trajectory(ABC):
 
     def sampled(self, rate: float) -> Iterator[Array]:
         """Positions at `rate` [Hz], from the first to the one at the end."""
-        if not (np.isfinite(rate) and rate > 0):
-            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
+        rate = number(rate, "rate", unit="Hz", above=0.0, remedy="give a positive rate")
         steps = int(np.floor(self.duration * rate * (1 + 1e-12)))
         for k in range(steps + 1):
             yield self.position(k / rate)
@@ -47,13 +47,13 @@ class Waypoints(Trajectory):
     """
 
     def __init__(self, points: ArrayLike, speed: float, *, corner: float = 0.0, closed: bool = False) -> None:
-        way = np.asarray(points, dtype=float)
+        way = as_numbers(points)
         if way.ndim != 2 or way.shape[1] != 3 or len(way) < 2 or not np.isfinite(way).all():
             raise InputError(
                 f"waypoints have shape {way.shape}", remedy="give at least two finite points of three numbers"
             )
-        if not (np.isfinite(speed) and speed > 0) or corner < 0:
-            raise InputError(f"speed {speed} m/s, corner {corner} m", remedy="give a positive speed and a corner >= 0")
+        speed = number(speed, "speed", unit="m/s", above=0.0, remedy="give a positive speed")
+        corner = number(corner, "corner", unit="m", least=0.0)
         way = np.concatenate([way, way[:1]]) if closed else way
         if (np.linalg.norm(np.diff(way, axis=0), axis=1) == 0).any():
             raise InputError("two waypoints in a row are equal", remedy="leave out repeated points")
@@ -70,7 +70,7 @@ class Line(Waypoints):
     """From start to end at a speed [m/s]."""
 
     def __init__(self, start: ArrayLike, end: ArrayLike, speed: float) -> None:
-        super().__init__(np.array([start, end], dtype=float), speed)
+        super().__init__([_place(start, "start"), _place(end, "end")], speed)
 
 
 class Square(Waypoints):
@@ -86,7 +86,7 @@ class Square(Waypoints):
         corner: float = 0.0,
     ) -> None:
         u, v = plane_axes(normal)
-        c = np.asarray(center, dtype=float)
+        c, side = _place(center, "center"), number(side, "side", unit="m", above=0.0)
         corners = [c + side / 2 * (a * u + b * v) for a, b in ((1, -1), (1, 1), (-1, 1), (-1, -1))]
         super().__init__(corners, speed, corner=corner, closed=True)
 
@@ -97,9 +97,9 @@ class Circle(Trajectory):
     def __init__(
         self, center: ArrayLike, radius: float, speed: float, *, normal: ArrayLike = (0.0, 0.0, 1.0), turns: float = 1.0
     ) -> None:
-        if not all(np.isfinite(value) and value > 0 for value in (radius, speed, turns)):
-            raise InputError(f"radius {radius}, speed {speed}, turns {turns}", remedy="all must be positive")
-        self._center, self._radius = np.asarray(center, dtype=float), float(radius)
+        radius, speed = number(radius, "radius", unit="m", above=0.0), number(speed, "speed", unit="m/s", above=0.0)
+        turns = number(turns, "turns", above=0.0)
+        self._center, self._radius = _place(center, "center"), radius
         self._u, self._v = plane_axes(normal)
         self._rate = speed / radius
         self.duration = float(2 * np.pi * turns / self._rate)
@@ -114,7 +114,9 @@ class Recorded(Trajectory):
     """Positions at given times, straight between them."""
 
     def __init__(self, times: ArrayLike, positions: ArrayLike) -> None:
-        self._times, self._positions = np.asarray(times, dtype=float), np.asarray(positions, dtype=float)
+        self._times, self._positions = np.atleast_1d(as_numbers(times)), as_numbers(positions)
+        if self._times.ndim != 1:
+            raise InputError(f"times have shape {self._times.shape}", remedy="give a list of times [s]")
         if len(self._times) < 2 or not (np.isfinite(self._times).all() and np.isfinite(self._positions).all()):
             raise InputError(
                 f"{len(self._times)} times, or numbers that are not finite",
@@ -163,15 +165,22 @@ class Recorded(Trajectory):
 
 def plane_axes(normal: ArrayLike) -> tuple[Array, Array]:
     """Two unit vectors that span the plane with this normal, right-handed; for z these are x and y."""
-    n = np.asarray(normal, dtype=float)
+    n = as_numbers(normal)
     length = float(np.linalg.norm(n)) if n.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0):
-        raise InputError(f"normal is {normal}", remedy="give three numbers, not all zero")
+        raise InputError(f"normal is {normal!r}", remedy="give three numbers, not all zero")
     n = n / length
     start = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     u = start - (start @ n) * n
     u /= np.linalg.norm(u)
     return u, np.cross(n, u)
+
+
+def _place(value: ArrayLike, name: str) -> Array:
+    place = as_numbers(value)
+    if place.shape != (3,) or not np.isfinite(place).all():
+        raise InputError(f"{name} is {value!r}", remedy="give three finite numbers [m]")
+    return place
 
 
 def _rounded(way: Array, corner: float, closed: bool) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_numbers
 from pliant.errors import InputError, MaterialError
 
 Array = NDArray[np.float64]
@@ -26,11 +26,13 @@ def lame_constants(E: float, nu: float) -> tuple[float, float]:
     >>> lame_constants(E=1.0, nu=0.25)
     (0.4, 0.4)
     """
-    if not (math.isfinite(E) and E > 0):
-        raise MaterialError(f"Young's modulus is {E} Pa", remedy="give a positive E in pascal (silicone: 50e3 to 1e6)")
-    if not (math.isfinite(nu) and -1 < nu < 0.5):
+    if not (_is_number(E) and E > 0):
         raise MaterialError(
-            f"Poisson's ratio is {nu}",
+            f"Young's modulus is {E!r} Pa", remedy="give a positive E in pascal (silicone: 50e3 to 1e6)"
+        )
+    if not (_is_number(nu) and -1 < nu < 0.5):
+        raise MaterialError(
+            f"Poisson's ratio is {nu!r}",
             remedy="it must lie between -1 and 0.5, both excluded; for rubber take 0.45 to 0.499 "
             "with order=2 or volume='patches'",
         )
@@ -101,7 +103,11 @@ class Law(ABC):
 
 def check_constant(name: str, value: Any, *, remedy: str) -> float:
     """A finite, non-negative material constant, or a MaterialError that names it."""
-    number = float(value)
-    if not (math.isfinite(number) and number >= 0):
-        raise MaterialError(f"{name} is {value}", remedy=remedy)
-    return number
+    if not (_is_number(value) and value >= 0):
+        raise MaterialError(f"{name} is {value!r}", remedy=remedy)
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    found = as_numbers(value)
+    return found.shape == () and bool(np.isfinite(found))

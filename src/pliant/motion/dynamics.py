@@ -11,14 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
-from pliant.errors import InputError, NotConvergedError, PliantError
+from pliant.checks import number, one_of, whole
+from pliant.errors import NotConvergedError, PliantError
 from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
-from pliant.motion.statics import as_positions
+from pliant.motion.statics import as_positions, require_robot
 from pliant.robot import Robot, State
 from pliant.robot.distortion import SHORTEST
-from pliant.robot.system import Times
+from pliant.robot.system import Times, require_tangent
 
 Array = NDArray[np.float64]
 
@@ -44,18 +45,14 @@ class Dynamics:
         tolerance: float = 1e-8,
         max_iterations: int = 25,
     ) -> None:
-        if not (np.isfinite(step) and step > 0):
-            raise InputError(f"the time step is {step} s", remedy="give a positive step, such as 0.01")
-        if max_iterations < 1 or not tolerance > 0:
-            raise InputError(f"tolerance {tolerance}, max_iterations {max_iterations}", remedy="both must be positive")
-        if method not in ("linearized", "newton"):
-            raise InputError(f"method is {method!r}", remedy="choose 'linearized' or 'newton'")
+        require_robot(robot)
+        require_tangent(tangent)
         self.robot = robot
-        self.h = float(step)
-        self.method = method
+        self.h = number(step, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")
+        self.method = one_of(method, "method", ("linearized", "newton"))
         self.tangent: Tangent = tangent
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
+        self.tolerance = number(tolerance, "tolerance", above=0.0)
+        self.max_iterations = whole(max_iterations, "max_iterations")
 
     def step(self, state: State, *, prescribed: ArrayLike | None = None) -> StepResult:
         """The state one time step later, under the robot's imposed efforts and displacements.

@@ -11,6 +11,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import as_numbers, number
 from pliant.errors import InputError
 from pliant.motion.dynamics import Dynamics
 from pliant.motion.integrator_damping import warn_of_integrator_damping
@@ -81,10 +82,8 @@ class Simulation:
     def __init__(self, robot: Robot, *, step: float, motion: Dynamics | Statics | None = None) -> None:
         """step: time step [s]. motion: how to step, of this robot and with this step; default: linearized backward Euler.
         With a `Statics`, every step is an equilibrium and time only counts."""
-        if not (np.isfinite(step) and step > 0):
-            raise InputError(f"the time step is {step} s", remedy="give a positive step, such as 0.01")
         self.robot = robot
-        self.h = float(step)
+        self.h = number(step, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")
         self.motion = motion if motion is not None else Dynamics(robot, step)
         if self.motion.robot is not robot or (isinstance(self.motion, Dynamics) and self.motion.h != self.h):
             raise InputError(
@@ -147,7 +146,8 @@ class Simulation:
 
 def _whole_steps(seconds: float, h: float) -> int:
     """How many steps of h make up so many seconds; an InputError where they do not."""
-    if isinstance(seconds, str) or not (np.isfinite(seconds) and seconds > 0.5 * h):
+    found = as_numbers(seconds)
+    if found.shape != () or not (np.isfinite(found) and found > 0.5 * h):
         raise InputError(f"a run of {seconds!r} s", remedy=f"give at least one time step of {h} s")
     steps = round(seconds / h)
     if abs(steps * h - seconds) > 1e-6 * seconds:

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
+from pliant.checks import as_numbers, number, whole
 from pliant.errors import InputError
 from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
 from pliant.robot import Robot, State
-from pliant.robot.system import Times
+from pliant.robot.system import Times, require_tangent
 
 Array = NDArray[np.float64]
 
@@ -50,15 +51,12 @@ class Statics:
         """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
         of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so
         many equal parts."""
-        if not tolerance > 0 or max_iterations < 1 or load_steps < 1:
-            raise InputError(
-                f"tolerance {tolerance}, max_iterations {max_iterations}, load_steps {load_steps}",
-                remedy="all must be positive",
-            )
+        require_robot(robot)
+        require_tangent(tangent)
         self.robot = robot
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.load_steps = load_steps
+        self.tolerance = number(tolerance, "tolerance", above=0.0)
+        self.max_iterations = whole(max_iterations, "max_iterations")
+        self.load_steps = whole(load_steps, "load_steps")
         self.tangent: Tangent = tangent
         self.line_search = line_search
 
@@ -261,9 +259,15 @@ class _Equilibrium:
 
 def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Finite positions of the prescribed nodes, or an InputError."""
-    array = np.asarray(prescribed, dtype=float)
+    array = as_numbers(prescribed)
     if array.shape != shape or not np.isfinite(array).all():
         raise InputError(
             f"prescribed positions have shape {array.shape}", remedy=f"give finite positions of shape {shape} [m]"
         )
     return array
+
+
+def require_robot(robot: object) -> None:
+    """Raise an InputError unless it is a robot."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"a {type(robot).__name__} does not move", remedy="give a Robot(body, ...)")

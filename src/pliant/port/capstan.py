@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.errors import InputError
+from pliant.checks import number
 from pliant.port._cable_kernels import add_shortening_curvature, add_shortening_slope, polyline_length
 from pliant.port.cable import Cable
 from pliant.port.port import Array, InnerLaw
@@ -34,11 +34,10 @@ class Capstan(Cable):
     ) -> None:
         """friction: coefficient mu; slip [m]: the way on which friction builds up. The rest as in `Cable`."""
         super().__init__(points, pull)
-        if not (np.isfinite(friction) and friction >= 0):
-            raise InputError(f"friction is {friction}", remedy="give a coefficient of friction >= 0, such as 0.2")
-        if not (np.isfinite(slip) and slip > 0):
-            raise InputError(f"slip is {slip} m", remedy="give a small positive length, such as 1e-5")
-        self.friction, self.slip = float(friction), float(slip)
+        self.friction = number(
+            friction, "friction", least=0.0, remedy="give a coefficient of friction >= 0, such as 0.2"
+        )
+        self.slip = number(slip, "slip", unit="m", above=0.0, remedy="give a small positive length, such as 1e-5")
         rest = self._way(self.points)
         self._bends = len(rest) - 2
         self._rest_tails = np.array([polyline_length(rest[k:]) for k in range(1, self._bends + 1)])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.body import Body
+from pliant.checks import as_array
 from pliant.errors import InputError
 from pliant.port.port import Array, Port
 
@@ -28,7 +29,7 @@ class Center(Port):
         """nodes: indices of the body's nodes, as `mesh.where(...)` gives; None: all of them."""
         if kind not in ("mass", "geometric"):
             raise InputError(f"kind is {kind!r}", remedy="choose 'mass' or 'geometric'")
-        self._nodes = None if nodes is None else np.atleast_1d(np.asarray(nodes))
+        self._nodes = None if nodes is None else np.atleast_1d(as_array(nodes))
         if self._nodes is not None and (not self._nodes.size or not np.issubdtype(self._nodes.dtype, np.integer)):
             raise InputError(f"nodes are {nodes!r}", remedy="give node indices, as mesh.where(...) does")
         self._kind = kind

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import Body
+from pliant.checks import as_numbers
 from pliant.errors import InputError
 from pliant.port._chain_kernels import carry, spread, spread_curvature
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
+
+FARTHEST = 1e6
+"""No point of a robot is farther away than this [m]."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +90,9 @@ class Port(ABC):
     def as_target(self, target: ArrayLike) -> Array:
         """A target as numbers, [t]; NaN where it means nothing. A wrong count raises an InputError."""
         names = self.target_names
-        try:
-            value = np.array(target, dtype=float).reshape(-1)
-        except (TypeError, ValueError):
-            raise InputError(f"a target is {target!r}", remedy=f"give {len(names)} number(s)") from None
+        value = as_numbers(target).reshape(-1)
+        if value.size == 1 and np.isnan(value).all() and not isinstance(target, (float, np.ndarray, list, tuple)):
+            raise InputError(f"a target is {target!r}", remedy=f"give {len(names)} number(s)")
         if value.shape != (len(names),):
             said = f" ({' '.join(names)})" if any(names) else ""
             raise InputError(f"a target has {value.size} values", remedy=f"give {len(names)}{said}")
@@ -262,10 +265,10 @@ class Attachment:
 
 def as_points(points: ArrayLike, name: str) -> Array:
     """Finite points of shape [k, 3], or an InputError that names the bad one."""
-    array = np.atleast_2d(np.asarray(points, dtype=float))
+    array = np.atleast_2d(as_numbers(points))
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
         raise InputError(f"{name} has shape {array.shape}", remedy="give points of three coordinates in metres")
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(array) < FARTHEST).all(axis=1))
     if len(bad):
         raise InputError(f"{name}, point {bad[0]} is {array[bad[0]]}", remedy="give finite coordinates in metres")
     return array
@@ -273,8 +276,8 @@ def as_points(points: ArrayLike, name: str) -> Array:
 
 def as_direction(direction: ArrayLike, name: str) -> Array:
     """A unit vector [3] from any finite vector that is not zero."""
-    vector = np.asarray(direction, dtype=float)
+    vector = as_numbers(direction)
     length = float(np.linalg.norm(vector)) if vector.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0):
-        raise InputError(f"{name} is {direction}", remedy="give three numbers, not all zero")
+        raise InputError(f"{name} is {direction!r}", remedy="give three numbers, not all zero")
     return vector / length

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.body import Body
+from pliant.checks import as_array
 from pliant.errors import InputError
 from pliant.port.port import Array, Ids, as_points
 
@@ -18,7 +19,7 @@ def as_where(where: Where, name: str) -> str | Array | Ids:
     """The name of a rigid part, node indices [k] or material points [k, 3] at rest, or an InputError."""
     if isinstance(where, str):
         return where
-    array = np.asarray(where)
+    array = as_array(where)
     if array.dtype == bool:
         array = np.flatnonzero(array)
     if array.ndim == 1 and array.size and np.issubdtype(array.dtype, np.integer):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.body import Body, TetBody
+from pliant.checks import whole
 from pliant.errors import InputError
 from pliant.material import Law
 from pliant.port.port import Array, Ids, Port
@@ -40,6 +41,8 @@ class Stiffness(Port):
         """tets: indices of tets of the body's mesh, or a mask; label: all tets with this region label; neither: all tets."""
         if tets is not None and label is not None:
             raise InputError("Stiffness of tets and of a label", remedy="give either tets or label=")
+        if label is not None:
+            label = whole(label, "label", least=-(2**31))
         array = None if tets is None else np.atleast_1d(np.asarray(tets))
         if array is not None and array.dtype == bool:
             array = np.flatnonzero(array)

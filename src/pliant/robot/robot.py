@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.body import Body
 from pliant.body.body import Tangent
+from pliant.checks import as_numbers
 from pliant.errors import InputError, PliantError
 from pliant.port import Attachment, Cable, Port
 from pliant.robot.roles import Limits, LimitsLike, Role
@@ -81,7 +82,7 @@ class Robot:
         rows = len(port.row_names)
         units = port.row_units or (port.displacement_unit,) * rows
         default = np.where(np.array(units) == "rad", 0.5 * self.size, 1.0)
-        weights = default if weight is None else _numbers(weight)
+        weights = default if weight is None else as_numbers(weight)
         if weights.shape not in ((), (1,), (rows,)) or not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise InputError(
                 f"weight of {name!r} is {weight!r}", remedy=f"give a finite weight, not negative, or {rows} of them"
@@ -186,22 +187,24 @@ class Robot:
         return tuple(name for name, own in self.roles.items() if own is role)
 
     def _require_name(self, name: str) -> None:
-        if name not in self.ports:
+        if not isinstance(name, str) or name not in self.ports:
             raise InputError(
                 f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
             )
 
     def _attached(self, name: str, port: Port, body: int, *, loaded: bool = True) -> Attachment:
         """A port on its body, where name, port and place are usable; nothing is recorded yet."""
+        if not isinstance(name, str) or not name:
+            raise InputError(f"the name of a port is {name!r}", remedy="give a text that is not empty")
         if name in self.ports:
             raise InputError(f"there is already a port {name!r}", remedy="give each port a name of its own")
         if not isinstance(port, Port):
             raise InputError(
                 f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
             )
-        if not 0 <= body < len(self.bodies):
+        if not (isinstance(body, (int, np.integer)) and 0 <= body < len(self.bodies)):
             raise InputError(
-                f"port {name!r} is on body {body}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
+                f"port {name!r} is on body {body!r}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
             )
         try:
             attachment = Attachment(port, self.bodies[body], int(self._first_nodes[body]), loaded=loaded)
@@ -323,16 +326,8 @@ def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -
         raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
 
-def _numbers(value: ArrayLike) -> Array:
-    """What a user gave as numbers; NaN where it is something else."""
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        return np.array(np.nan)
-
-
 def _acceleration(gravity: ArrayLike) -> Array:
-    value = _numbers(gravity)
+    value = as_numbers(gravity)
     if value.shape != (3,) or not np.isfinite(value).all():
         raise InputError(f"gravity is {gravity!r}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
     value.setflags(write=False)
@@ -342,7 +337,7 @@ def _acceleration(gravity: ArrayLike) -> Array:
 def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
     """One finite effort per row of a port that is given one; zero for the others."""
     rows = port.given_rows
-    value = _numbers(effort)
+    value = as_numbers(effort)
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
         raise InputError(
             f"effort of {name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +66,7 @@ class State:
                 pose = Pose(data["x"], data["centers"], data["rotations"])
                 memory = {str(name): data[f"memory_{k}"] for k, name in enumerate(data.get("memory_names", ()))}
                 return cls(pose, data["v"], data["efforts"], float(data["time"]), memory)
-        except (OSError, KeyError, ValueError, EOFError, TypeError, BadZipFile) as error:
+        except Exception as error:  # whatever a damaged archive may lead to
             raise FileError(
                 f"{path} holds no robot state ({error})", remedy="give a file written by state.save"
             ) from error

@@ -19,6 +19,7 @@ from pliant.algebra.sparse import Cholesky, Report, multiply
 from pliant.body import Assembly, Body, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
+from pliant.checks import number, one_of
 from pliant.errors import InputError, InvertedElementError, NotPositiveDefiniteError, PliantError
 from pliant.port import Attachment
 from pliant.robot._row_kernels import rows_on_coordinates
@@ -47,8 +48,7 @@ class Times:
 
 def require_tangent(tangent: str) -> None:
     """Raise an InputError unless the tangent is one that there is."""
-    if tangent not in ("exact", "warped"):
-        raise InputError(f"tangent is {tangent!r}", remedy="choose 'exact' or 'warped'")
+    one_of(tangent, "tangent", ("exact", "warped"))
 
 
 class System:
@@ -160,8 +160,10 @@ class System:
         and how the factorization went.
         """
         cholesky, times = self.cholesky, times or Times()
-        if step is not None and not (np.isfinite(step) and step > 0):
-            raise InputError(f"the time step is {step} s", remedy="give a positive step, or None for statics")
+        if step is not None:
+            step = number(
+                step, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics"
+            )
         self._factorizations += 1
         self.face(pose)
         scale = 1.0 if step is None else step * step

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_numbers, number
 from pliant.errors import InputError, PliantWarning
 from pliant.shape import _tree_kernels as kernels
 from pliant.shape.mesh import some
@@ -58,8 +59,8 @@ class Embedding:
         edge; farther ones raise `InputError`.
         """
         p = checked_points(points)
-        if max_distance is not None and not max_distance >= 0.0:
-            raise InputError(f"max_distance is {max_distance}", remedy="give a distance >= 0 in metres")
+        if max_distance is not None:
+            max_distance = number(max_distance, "max_distance", unit="m", least=0.0)
         elements = containing(mesh, p)
         distances = np.zeros(len(p))
         outside = np.flatnonzero(elements < 0)
@@ -118,10 +119,7 @@ class Embedding:
 
 
 def checked_points(points: ArrayLike) -> FloatArray:
-    try:
-        p = np.atleast_2d(np.array(points, dtype=np.float64, order="C"))
-    except (TypeError, ValueError) as error:
-        raise InputError("points are not numbers", remedy="give a (p, 3) array of coordinates in metres") from error
+    p = np.atleast_2d(np.ascontiguousarray(as_numbers(points)))
     if p.ndim != 2 or p.shape[1] != 3 or len(p) == 0:
         raise InputError(f"points have shape {p.shape}", remedy="give a (p, 3) array of coordinates in metres")
     bad = np.flatnonzero(~np.isfinite(p).all(axis=1))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import number
 from pliant.errors import FileError, InputError
 from pliant.shape.parsing import parsed_obj, parsed_stl
 from pliant.shape.topology import HEX_FACES, PRISM_FACES, PYRAMID_FACES, FloatArray, IntArray, smallest_index_split
@@ -98,9 +99,7 @@ def metres(unit: str | float) -> float:
         if unit not in UNITS:
             raise InputError(f"unit is {unit!r}", remedy=f"use one of {', '.join(UNITS)} or a number of metres")
         return UNITS[unit]
-    if not (np.isfinite(unit) and unit > 0.0):
-        raise InputError(f"unit is {unit!r}", remedy="give a positive number of metres per unit")
-    return float(unit)
+    return number(unit, "unit", above=0.0, remedy="give a positive number of metres per unit")
 
 
 def _parsed(file: Path) -> Any:
@@ -124,7 +123,7 @@ def _parsed(file: Path) -> Any:
             _require_small_indices(content)
         # meshio prints to the terminal before it gives up; the error below says it better.
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            return meshio.read(file, file_format=kind)
+            return meshio.read(_Ending(content) if kind == "ply" else file, file_format=kind)
     except (SystemExit, Exception) as error:
         raise FileError(
             f"{file} cannot be read as {kind} ({type(error).__name__}: {error})",
@@ -133,11 +132,22 @@ def _parsed(file: Path) -> Any:
         ) from error
 
 
+class _Ending(io.BytesIO):
+    """A file whose end is told: meshio asks a PLY file without the end of its header for the next line for ever."""
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """The next line; an EOFError where there is none."""
+        line = super().readline(size)
+        if not line:
+            raise EOFError("it ends too early")
+        return line
+
+
 def _require_existing_nodes(file: Path, data: Any) -> None:
     """Refuse cells that refer to nodes that the file does not have; negative indices would count from the end."""
     count = len(data.points)
     for block in data.cells:
-        cells = np.asarray(block.data).reshape(len(block.data), -1)
+        cells = np.atleast_2d(np.asarray(block.data))
         wrong = np.flatnonzero(((cells < 0) | (cells >= count)).any(axis=1))
         if len(wrong):
             raise FileError(

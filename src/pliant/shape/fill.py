@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import number
 from pliant.errors import InputError, MeshError, PliantWarning, SelfIntersectionError, SurfaceError
 from pliant.shape.manifold import fans, without_hinges
 from pliant.shape.surface import SurfaceMesh
@@ -42,10 +43,9 @@ def filled(
     or a cavity; warns when its volume is off by more than 5 % or a hole was closed.
     """
     methods: dict[str, Callable[..., TetMesh]] = {"stuffing": _stuffed, "tetwild": _wild, "gmsh": _gmsh}
-    if method not in methods:
+    if not isinstance(method, str) or method not in methods:
         raise InputError(f"method is {method!r}", remedy=f"use one of {', '.join(methods)}")
-    if isinstance(size, str) or not (np.isfinite(size) and size > 0.0):
-        raise InputError(f"size is {size!r}", remedy="give a positive edge length in metres")
+    size = number(size, "size", least=1e-9, most=1e6, remedy="give an edge length in metres, such as 4e-3")
     _require_few(surface, size, most_nodes)
     _require_solid(surface)
     mesh = methods[method](surface, size, **options)

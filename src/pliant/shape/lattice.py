@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_array, number
 from pliant.errors import InputError
 from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
@@ -186,9 +187,10 @@ class Lattice(NodeSet):
         body_diagonals: float = 0.05,
     ) -> Lattice:
         """A box of so many cubes of a size [m] along each axis, its lower corner at `origin` [m]."""
-        counts = np.asarray(cells)
+        counts = as_array(cells)
+        size = number(size, "size", unit="m", above=0.0, remedy="give a positive cell size in metres")
         if counts.shape != (3,) or not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
-            raise InputError(f"cells are {cells}", remedy="give three whole numbers >= 1")
+            raise InputError(f"cells are {cells!r}", remedy="give three whole numbers >= 1")
         corner = vector(origin, "origin")
         return cls.voxels(
             lambda points: np.ones(len(points), bool),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import number
 from pliant.errors import InputError, PliantWarning
 from pliant.shape.embedding import Embedding, checked_points, containing
 from pliant.shape.lattice_voxels import CORNERS
@@ -56,9 +57,7 @@ def _in_voxels(
     lattice: Lattice, grid: Grid, points: FloatArray, max_distance: float | None
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Trilinear weights in the nearest cube; outside it they go on linearly along each axis."""
-    allowed = grid.size if max_distance is None else float(max_distance)
-    if not allowed >= 0.0:
-        raise InputError(f"max_distance is {max_distance}", remedy="give a distance >= 0 in metres")
+    allowed = grid.size if max_distance is None else number(max_distance, "max_distance", unit="m", least=0.0)
     cell, local, beyond = _beyond(lattice, grid, points)
     far = np.flatnonzero(beyond > allowed * (1 + 1e-9))
     if len(far):

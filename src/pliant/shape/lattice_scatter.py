@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import number
 from pliant.errors import InputError, MeshError
 from pliant.shape import lattice_samples as samples
 from pliant.shape.best_candidate import best_candidates
@@ -57,8 +58,7 @@ def scattered_points(solid: Solid, spacing: float, seed: int, candidates: int, n
 
 def checked_spacing(solid: Solid, spacing: float | None) -> float:
     """The spacing [m] if it suits the solid, else an error."""
-    if spacing is None or not (np.isfinite(spacing) and spacing > 0.0):
-        raise InputError(f"spacing is {spacing}", remedy="give a positive distance in metres")
+    spacing = number(spacing, "spacing", unit="m", above=0.0, remedy="give a positive distance in metres")
     if solid.extent.min() < spacing:
         raise InputError(
             f"points {spacing:.3g} m apart in a solid that is {solid.extent.min():.3g} m thick",

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import number
 from pliant.errors import InputError, MeshError, PliantWarning
 from pliant.shape.lattice_solid import Solid
 from pliant.shape.topology import FloatArray, IntArray
@@ -61,8 +62,7 @@ def voxels_inside(solid: Solid, size: float, whole: bool) -> tuple[FloatArray, N
     A cell belongs to the solid when its middle is inside or on the surface (the volume is then right on average), or with
     `whole` when all its corners are. On the surface: to 1e-6 of the size, so that rounding does not decide.
     """
-    if not (np.isfinite(size) and size > 0.0):
-        raise InputError(f"size is {size}", remedy="give a positive cell size in metres")
+    size = number(size, "size", unit="m", above=0.0, remedy="give a positive cell size in metres")
     extent = solid.extent
     if extent.min() < size * (1 - 1e-9):
         raise InputError(

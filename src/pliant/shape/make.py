@@ -12,10 +12,14 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_array, as_numbers, number
 from pliant.errors import InputError
 from pliant.shape.mesh import coinciding, vector
 from pliant.shape.tetmesh import TetMesh
 from pliant.shape.topology import HEX_FACES, PRISM_FACES, FloatArray, IntArray, smallest_index_split
+
+MOST_NODES = 5e5
+"""Nodes that a mesh is made with at most."""
 
 _ICOSAHEDRON_EDGE = 1.1071487177940904
 """Angle between neighbouring corners of an icosahedron, seen from its centre [rad]."""
@@ -42,9 +46,11 @@ def box(
     (99, 240, 40.0)
     """
     lengths = _positive(vector(size, "size"), "size")
-    counts = np.broadcast_to(np.asarray(divisions), (3,))
-    if not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
-        raise InputError(f"divisions are {divisions}", remedy="give one or three whole numbers >= 1")
+    counts = as_array(divisions)
+    if counts.shape not in ((), (3,)) or counts.dtype.kind not in "iu" or (counts < 1).any():
+        raise InputError(f"divisions are {divisions!r}", remedy="give one or three whole numbers >= 1")
+    counts = np.broadcast_to(counts, (3,)).astype(int)
+    _require_few(float(np.prod(counts + 1.0)))
     if pattern not in ("mirrored", "kuhn"):
         raise InputError(f"pattern is {pattern!r}", remedy="use 'mirrored' or 'kuhn'")
     if origin is not None and center is not None:
@@ -67,7 +73,7 @@ def blocks(x: ArrayLike, y: ArrayLike, z: ArrayLike, keep: Callable[[FloatArray]
     >>> len(hollow.tets), len(hollow.surface().parts())
     (156, 2)
     """
-    lines = [np.asarray(values, dtype=np.float64) for values in (x, y, z)]
+    lines = [as_numbers(values) for values in (x, y, z)]
     for name, values in zip("xyz", lines, strict=True):
         if values.ndim != 1 or len(values) < 2 or not (np.isfinite(values).all() and (np.diff(values) > 0).all()):
             raise InputError(f"the grid's {name} are {values}", remedy="give at least two rising coordinates [m]")
@@ -101,6 +107,7 @@ def cylinder(radius: float, length: float, size: float, *, axis: str = "z") -> T
     Discs of concentric rings (6 k nodes on ring k) stacked in layers; the prisms between are cut into three tets.
     """
     r, height, h = _positives(radius=radius, length=length, size=size)
+    _require_few(np.pi * (r / h + 1) ** 2 * (height / h + 1))
     points, triangles = _disc(_count(r, h))
     layers = _count(height, h)
     nodes = np.vstack(
@@ -117,6 +124,7 @@ def tube(inner: float, outer: float, length: float, size: float, *, axis: str = 
     """
     a, b, height, h = _positives(inner=inner, outer=outer, length=length, size=size)
     _require_order(a, b)
+    _require_few(((b - a) / h + 1) * (2 * np.pi * b / h + 1) * (height / h + 1))
     rings, around, layers = _count(b - a, h), max(12, _count(2 * np.pi * b, h)), _count(height, h)
     r, phi, z = np.meshgrid(
         np.linspace(a, b, rings + 1),
@@ -136,6 +144,7 @@ def tube(inner: float, outer: float, length: float, size: float, *, axis: str = 
 def sphere(radius: float, size: float, *, center: ArrayLike = (0.0, 0.0, 0.0)) -> TetMesh:
     """A ball with edges of about `size` [m]: the icosahedron's 20 tets cut evenly, each shell blown up to a sphere."""
     r, h = _positives(radius=radius, size=size)
+    _require_few(4.2 * (r / h + 1) ** 3)
     n = _count(r, h)
     corners, faces = _icosahedron()
     weights, local = _edgewise_tets(n)
@@ -158,6 +167,7 @@ def hollow_sphere(
     """
     a, b, h = _positives(inner=inner, outer=outer, size=size)
     _require_order(a, b)
+    _require_few(12.6 * (b / h + 1) ** 2 * (b * np.log(b / a) / h + 1))
     # Layers grow with the radius as the triangles do, so that the tets near the cavity are not flatter than the others.
     layers = _count(b * np.log(b / a), h)
     if octant:
@@ -269,12 +279,21 @@ def _count(length: float, size: float) -> int:
     return max(1, round(length / size))
 
 
+def _require_few(nodes: float) -> None:
+    """Refuse what would fill the memory: mostly a length in the wrong unit."""
+    if not nodes <= MOST_NODES:
+        raise InputError(
+            f"this asks for about {nodes:.2g} nodes, more than {MOST_NODES:.2g}",
+            remedy="check the units of size and lengths (metres), or give a larger size",
+        )
+
+
 def _positives(**lengths: float) -> list[float]:
-    return [float(_positive(np.asarray(value, dtype=np.float64), name)) for name, value in lengths.items()]
+    return [number(value, name, unit="m", least=1e-9, most=1e9) for name, value in lengths.items()]
 
 
 def _positive(value: FloatArray, name: str) -> FloatArray:
-    if not (np.isfinite(value) & (value > 0)).all():
+    if not ((value > 0) & (value < 1e9)).all():
         raise InputError(f"{name} is {value}", remedy="give positive lengths in metres")
     return value
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_array, as_numbers, number
 from pliant.errors import EmptyMeshError, InputError, MeshError, PliantWarning
 from pliant.shape.topology import FloatArray, IntArray
 
@@ -22,6 +23,10 @@ RegionLike: TypeAlias = "Region | Callable[[FloatArray], Any]"
 
 PLAUSIBLE_SIZE = (1e-3, 10.0)
 """A soft robot is between 1 mm and 10 m wide; anything else is probably in other units than metres."""
+
+
+FARTHEST = 1e9
+"""Coordinates beyond this [m] are no places: their squares and cubes would not be numbers."""
 
 
 class NodeSet(ABC):
@@ -99,8 +104,10 @@ class Mesh(NodeSet):
 
     def scaled(self, factor: float | ArrayLike, *, center: ArrayLike = (0.0, 0.0, 0.0)) -> Self:
         """Stretched by one factor or by one per axis about `center` [m]; 1e-3 turns millimetres into metres."""
-        factors = np.broadcast_to(np.asarray(factor, dtype=np.float64), (3,))
-        return self.transformed(np.diag(factors), center=center)
+        factors = as_numbers(factor)
+        if factors.shape not in ((), (3,)):
+            raise InputError(f"factor is {factor!r}", remedy="give one number, or three")
+        return self.transformed(np.diag(np.broadcast_to(factors, (3,))), center=center)
 
     def rotated(self, axis: ArrayLike, angle: float, *, center: ArrayLike = (0.0, 0.0, 0.0)) -> Self:
         """Turned by `angle` [rad] about the line through `center` [m] along `axis` (right hand)."""
@@ -109,6 +116,7 @@ class Mesh(NodeSet):
         if length == 0.0:
             raise InputError("rotation axis has length zero", remedy="give a direction such as (0, 0, 1)")
         x, y, z = a / length
+        angle = number(angle, "angle", unit="rad")
         cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
         # Rodrigues' formula.
         rotation = np.eye(3) + np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
@@ -119,14 +127,14 @@ class Mesh(NodeSet):
 
         A reflection also reorders the corners of the cells, so that volumes stay positive and normals stay outward.
         """
-        m = np.asarray(matrix, dtype=np.float64)
+        m = as_numbers(matrix)
         if m.shape not in ((3, 3), (4, 4)) or not np.isfinite(m).all():
             raise InputError(
                 f"transformation has shape {m.shape} or is not finite", remedy="give a finite (3, 3) or (4, 4) matrix"
             )
         a, offset = m[:3, :3], m[:3, 3] if m.shape == (4, 4) else np.zeros(3)
         det = float(np.linalg.det(a))
-        if det == 0.0:
+        if not (1e-60 < abs(det) < 1e60):
             raise InputError("transformation is singular", remedy="use nonzero scale factors", matrix=m)
         c = vector(center, "center")
         return self._moved((self.nodes - c) @ a.T + c + offset, mirrored=det < 0.0)
@@ -134,10 +142,7 @@ class Mesh(NodeSet):
 
 def vector(value: ArrayLike, name: str) -> FloatArray:
     """`value` as three finite floats, or an `InputError` that names it."""
-    try:
-        v = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        v = np.empty(0)
+    v = as_numbers(value)
     if v.shape != (3,) or not np.isfinite(v).all():
         raise InputError(f"{name} is {value!r}", remedy="give three finite numbers (x, y, z)", name=name)
     return v
@@ -145,19 +150,16 @@ def vector(value: ArrayLike, name: str) -> FloatArray:
 
 def checked_nodes(nodes: ArrayLike) -> FloatArray:
     """Nodes as a finite read-only (n, 3) float64 copy, or an error that names the offending node."""
-    try:
-        x = np.array(nodes, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise InputError("nodes are not numbers", remedy="give an (n, 3) array of coordinates in metres") from error
+    x = np.ascontiguousarray(as_numbers(nodes))
     if x.size == 0:
         raise EmptyMeshError("the mesh has no nodes", remedy="check the file or the arrays it was built from")
     if x.ndim != 2 or x.shape[1] != 3:
         raise InputError(f"nodes have shape {x.shape}", remedy="give an (n, 3) array of coordinates in metres")
-    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    bad = np.flatnonzero(~(np.abs(x) < FARTHEST).all(axis=1))
     if len(bad):
         raise MeshError(
             f"node {bad[0]} is at {x[bad[0]]} ({len(bad)} such nodes)",
-            remedy="remove or repair nodes whose coordinates are not finite",
+            remedy=f"remove or repair nodes whose coordinates are not finite, or beyond {FARTHEST:g} m",
             nodes=bad,
         )
     x.setflags(write=False)
@@ -166,7 +168,7 @@ def checked_nodes(nodes: ArrayLike) -> FloatArray:
 
 def checked_cells(cells: ArrayLike, corners: int, node_count: int, noun: str) -> IntArray:
     """Cells as a read-only (m, corners) int32 copy whose indices exist, or an error that names the offending cell."""
-    c = np.asarray(cells)
+    c = as_array(cells)
     if c.size == 0:
         raise EmptyMeshError(f"the mesh has no {noun}s", remedy="check the file or the arrays it was built from")
     if c.ndim != 2 or c.shape[1] != corners or not np.issubdtype(c.dtype, np.integer):

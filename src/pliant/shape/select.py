@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_numbers, number, whole
 from pliant.errors import InputError
 from pliant.shape.mesh import NodeSet, RegionLike, vector
 from pliant.shape.topology import FloatArray
@@ -79,7 +80,7 @@ class Box(Region):
     upper: ArrayLike
 
     def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
-        low, high = np.asarray(self.lower, dtype=np.float64), np.asarray(self.upper, dtype=np.float64)
+        low, high = as_numbers(self.lower), as_numbers(self.upper)
         if low.shape != (3,) or high.shape != (3,) or not (low <= high).all():
             raise InputError(f"box from {low} to {high}", remedy="give two corners (3,), lower first")
         return np.asarray(((points >= low - slack) & (points <= high + slack)).all(axis=1))
@@ -93,10 +94,9 @@ class Ball(Region):
     radius: float
 
     def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
-        if not self.radius >= 0.0:
-            raise InputError(f"ball radius is {self.radius}", remedy="give a radius >= 0 in metres")
+        radius = number(self.radius, "ball radius", unit="m", least=0.0)
         distance = np.linalg.norm(points - vector(self.center, "ball center"), axis=1)
-        return np.asarray(distance <= self.radius + slack)
+        return np.asarray(distance <= radius + slack)
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,7 @@ class Near(Region):
     count: int = 1
 
     def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
-        if not 1 <= self.count <= len(points):
-            raise InputError(f"nearest {self.count} of {len(points)} nodes", remedy=f"ask for 1 ... {len(points)}")
+        whole(self.count, "count of nearest nodes", most=len(points))
         distance = np.linalg.norm(points - vector(self.point, "near"), axis=1)
         chosen = np.zeros(len(points), dtype=bool)
         chosen[np.argsort(distance, kind="stable")[: self.count]] = True
@@ -143,7 +142,8 @@ class Labelled(Region):
     label: int
 
     def mask(self, points: FloatArray, slack: float, mesh: NodeSet | None) -> Mask:
-        return _chosen(_require_mesh(mesh, "Labelled")._labelled_nodes(self.label), len(points))
+        label = whole(self.label, "label", least=-(2**31))
+        return _chosen(_require_mesh(mesh, "Labelled")._labelled_nodes(label), len(points))
 
 
 @dataclass(frozen=True)
@@ -181,22 +181,33 @@ def conditions(
     label: int | None,
 ) -> list[Region]:
     """The keyword arguments of `Mesh.where` as regions to intersect."""
-    low = np.array([-np.inf if limits[axis][0] is None else limits[axis][0] for axis in "xyz"], dtype=np.float64)
-    high = np.array([np.inf if limits[axis][1] is None else limits[axis][1] for axis in "xyz"], dtype=np.float64)
+    low = [_limit(limits[axis][0], f"{axis}_above", -np.inf) for axis in "xyz"]
+    high = [_limit(limits[axis][1], f"{axis}_below", np.inf) for axis in "xyz"]
     found: list[Region] = []
     if region is not None:
         found.append(as_region(region))
     if np.isfinite(low).any() or np.isfinite(high).any():
         found.append(Box(low, high))
-    if box is not None:
-        found.append(Box(*box))
-    if ball is not None:
-        found.append(Ball(*ball))
+    for name, pair, kind in (("box", box, Box), ("ball", ball, Ball)):
+        if pair is not None:
+            if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
+                raise InputError(f"{name} is {pair!r}", remedy="give box=(lower, upper), ball=(center, radius) [m]")
+            found.append(kind(*pair))
     if surface is not None:
         found.append(OnSurface() if surface else ~OnSurface())
     if label is not None:
         found.append(Labelled(label))
     return found
+
+
+def _limit(value: float | None, name: str, none: float) -> float:
+    """A limit [m] of a coordinate, infinite where there is none."""
+    if value is None:
+        return none
+    found = as_numbers(value)
+    if found.shape != () or np.isnan(found):
+        raise InputError(f"{name} is {value!r}", remedy="give a number in metres")
+    return float(found)
 
 
 def selected(mesh: NodeSet, regions: Sequence[Region], near: ArrayLike | None) -> NDArray[np.intp]:

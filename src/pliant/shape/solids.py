@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.checks import as_numbers, number
 from pliant.errors import EmptyMeshError, InputError, SurfaceError
 from pliant.shape.mesh import vector
 from pliant.shape.surface import SurfaceMesh
@@ -76,7 +77,7 @@ def sphere(radius: float, *, at: ArrayLike = (0.0, 0.0, 0.0), segments: int = SE
 
 def extrusion(outline: ArrayLike, length: float, *, at: ArrayLike = (0.0, 0.0, 0.0)) -> SurfaceMesh:
     """A polygon (k, 2) [m] in the xy plane, extruded along z for `length` [m] and moved to `at` [m]."""
-    points = np.asarray(outline, dtype=np.float64)
+    points = as_numbers(outline)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3 or not np.isfinite(points).all():
         raise InputError(f"outline has shape {points.shape}", remedy="give a (k, 2) array of at least three points")
     _require_positive(length=length)
@@ -88,7 +89,7 @@ def extrusion(outline: ArrayLike, length: float, *, at: ArrayLike = (0.0, 0.0, 0
 
 def revolution(outline: ArrayLike, *, segments: int = SEGMENTS) -> SurfaceMesh:
     """A polygon (k, 2) of (radius, height) pairs [m], radius >= 0, turned about the z axis."""
-    points = np.asarray(outline, dtype=np.float64)
+    points = as_numbers(outline)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3 or not np.isfinite(points).all():
         raise InputError(f"outline has shape {points.shape}", remedy="give a (k, 2) array of at least three points")
     if points[:, 0].min() < 0.0:
@@ -165,5 +166,4 @@ def _turn_z_to(axis: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
 
 def _require_positive(**lengths: float) -> None:
     for name, value in lengths.items():
-        if not (np.isfinite(value) and value > 0.0):
-            raise InputError(f"{name} is {value}", remedy="give positive lengths in metres")
+        number(value, name, unit="m", above=0.0, most=1e9, remedy="give positive lengths in metres")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_array
 from pliant.errors import DisconnectedMeshError, InputError, InvertedElementError, MeshError, PliantWarning
 from pliant.shape import topology
 from pliant.shape.mesh import Mesh, checked_cells, checked_nodes, coinciding, some, warn_of_implausible_size
@@ -214,7 +215,7 @@ def _checked_labels(labels: ArrayLike | None, count: int) -> IntArray:
     if labels is None:
         result = np.zeros(count, dtype=np.int32)
     else:
-        given = np.asarray(labels)
+        given = as_array(labels)
         if given.shape != (count,) or not np.issubdtype(given.dtype, np.integer):
             raise InputError(
                 f"labels have shape {given.shape} and type {given.dtype}",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.checks import as_numbers, number
 from pliant.errors import InputError
 from pliant.motion.explicit.springs import Array
 
@@ -32,10 +33,9 @@ class Obstacle(ABC):
         for name, value in (
             ("friction", self.friction),
             ("damping", self.damping),
-            ("stiffness", self.stiffness or 0.0),
+            ("stiffness", 0.0 if self.stiffness is None else self.stiffness),
         ):
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"{name} of an obstacle is {value}", remedy="give a finite number >= 0")
+            number(value, f"{name} of an obstacle", least=0.0)
 
     @abstractmethod
     def encoded(self) -> tuple[int, tuple[float, float, float, float]]:
@@ -69,13 +69,12 @@ class Sphere(Obstacle):
     def encoded(self) -> tuple[int, tuple[float, float, float, float]]:
         """See `Obstacle`."""
         c = _vector(self.center, "center")
-        if not (np.isfinite(self.radius) and self.radius > 0):
-            raise InputError(f"radius is {self.radius} m", remedy="give a positive radius")
+        number(self.radius, "radius", unit="m", above=0.0, remedy="give a positive radius")
         return 2 if self.inside else 1, (c[0], c[1], c[2], self.radius)
 
 
 def _vector(value: ArrayLike, name: str) -> Array:
-    vector = np.asarray(value, dtype=float)
+    vector = as_numbers(value)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise InputError(f"{name} is {value}", remedy="give three finite numbers")
     return vector

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_numbers
 from pliant.errors import InputError
 from pliant.motion.explicit import _signal_kernels as kernels
 from pliant.motion.explicit.tables import Signals
@@ -48,6 +49,12 @@ class Signal(ABC):
         if not good:
             raise InputError(f"{self}", remedy=remedy)
 
+    @staticmethod
+    def _finite(*values: float) -> bool:
+        """Whether all of them are finite numbers."""
+        found = [as_numbers(value) for value in values]
+        return all(each.shape == () and bool(np.isfinite(each)) for each in found)
+
 
 @dataclass(frozen=True)
 class Ramp(Signal):
@@ -60,7 +67,7 @@ class Ramp(Signal):
 
     def __post_init__(self) -> None:
         numbers = (self.end, self.duration, self.start, self.delay)
-        self._require(bool(np.isfinite(numbers).all()) and self.duration >= 0, "give finite numbers, duration >= 0")
+        self._require(self._finite(*numbers) and self.duration >= 0, "give finite numbers, duration >= 0")
 
     @property
     def lowest(self) -> float:
@@ -81,8 +88,8 @@ class Thermal(Signal):
     delay: float = 0.0
 
     def __post_init__(self) -> None:
-        good = np.isfinite((self.amplitude, self.lag, self.delay)).all() and self.lag > 0
-        self._require(bool(good), "give finite numbers, lag > 0 s")
+        good = self._finite(self.amplitude, self.lag, self.delay) and self.lag > 0
+        self._require(good, "give finite numbers, lag > 0 s")
 
     @property
     def lowest(self) -> float:
@@ -104,9 +111,7 @@ class Sine(Signal):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        self._require(
-            bool(np.isfinite((self.amplitude, self.frequency, self.phase, self.offset)).all()), "give finite numbers"
-        )
+        self._require(self._finite(self.amplitude, self.frequency, self.phase, self.offset), "give finite numbers")
 
     @property
     def lowest(self) -> float:
@@ -133,7 +138,7 @@ class Pneumatic(Signal):
     lag: float = 0.05
 
     def __post_init__(self) -> None:
-        good = bool(np.isfinite((self.amplitude, self.frequency, self.phase, self.duty, self.lag)).all())
+        good = self._finite(self.amplitude, self.frequency, self.phase, self.duty, self.lag)
         good = good and self.frequency > 0 and 0 < self.duty < 1 and self.lag >= 0
         self._require(bool(good), "give frequency > 0 Hz, 0 < duty < 1, lag >= 0 s")
 
