@@ -81,8 +81,8 @@ def test_trajectories_come_from_files(tmp_path):
     ("make", "message"),
     [
         (lambda: Line((0, 0, 0), (0, 0, 0), 0.1), "equal"),
-        (lambda: Line((0, 0, 0), (1, 0, 0), 0.0), "speed 0.0"),
-        (lambda: Circle((0, 0, 0), -1, 0.1), "radius -1"),
+        (lambda: Line((0, 0, 0), (1, 0, 0), 0.0), "speed is 0.0"),
+        (lambda: Circle((0, 0, 0), -1, 0.1), "radius is -1"),
         (lambda: Circle((0, 0, 0), 1, 0.1, normal=(0, 0, 0)), "normal is"),
         (lambda: Waypoints([(0, 0)], 0.1), "waypoints have shape"),
         (lambda: Recorded([0, 0], np.zeros((2, 3))), "time 2 is 0 s"),

@@ -202,7 +202,7 @@ def test_an_inverted_free_body_is_not_told_to_use_dynamics():
         (lambda: Simulation(beam(), step=0.1).run(float("nan")), "a run of nan s"),
         (lambda: Simulation(beam(), step=0.1).run(0.1, record=["tip"])["tp"], "'tp' was not recorded"),
         (lambda: Simulation(beam(), step=0.1, motion=Dynamics(beam(), 0.1)), "of another robot"),
-        (lambda: Dynamics(beam(), 0.1, method="newton", max_iterations=0), "max_iterations 0"),
+        (lambda: Dynamics(beam(), 0.1, method="newton", max_iterations=0), "max_iterations is 0"),
     ],
 )
 def test_bad_arguments_are_named(action, message):

@@ -82,7 +82,7 @@ def test_functions_are_regions(bar):
 def test_nearest_few(bar):
     """Near(point, k) takes k nodes."""
     assert bar.where(Near((0, 0, 0), 4)).tolist() == bar.where(ball=((0, 0, 0), 0.0101)).tolist()
-    with pytest.raises(InputError, match="ask for 1"):
+    with pytest.raises(InputError, match="count of nearest nodes is 1000"):
         bar.where(Near((0, 0, 0), 1000))
 
 

@@ -172,7 +172,7 @@ def per_cell(lattice: Lattice, value: PerCell, name: str, unit: str) -> Array:
         value = as_numbers([value[int(label)] for label in labels])
         value = value[number] if value.shape else value
     array = as_numbers(value)  # type: ignore[arg-type]
-    if array.shape == () and np.isnan(array):
+    if array.shape == () and np.isnan(array) and not isinstance(value, float):
         raise MaterialError(f"{name} is {value!r}", remedy=f"give numbers in {unit}")
     if array.shape not in ((), (count,)):
         raise InputError(f"{name} has shape {array.shape}", remedy=f"give one number, or one per cell ({count},)")
