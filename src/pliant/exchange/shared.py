@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pliant.errors import InputError
+from pliant.errors import FileError, InputError
 from pliant.exchange._fence import fence
 
 HEAD = 192
@@ -16,7 +18,11 @@ HEAD = 192
 
 
 class Shared:
-    """Shared memory for `slots` records behind some counters; the process that makes it removes it in the end."""
+    """Shared memory for `slots` records behind some counters; the process that makes it removes it in the end.
+
+    All of it is there from the beginning: memory that the system has only promised kills whoever touches it when there is none
+    left (SIGBUS).
+    """
 
     def __init__(self, dtype: DTypeLike, slots: int, name: str | None = None) -> None:
         """name: of the memory that another process has made; None makes a new one, filled with zeros."""
@@ -24,12 +30,7 @@ class Shared:
         if self.dtype.hasobject or self.dtype.itemsize == 0:
             raise InputError(f"a record of {self.dtype} cannot be shared", remedy="give a dtype of numbers only")
         size = HEAD + slots * self.dtype.itemsize
-        try:
-            self._memory = SharedMemory(name, create=name is None, size=size if name is None else 0)
-        except OSError as error:
-            raise InputError(
-                f"shared memory {name!r}: {error}", remedy="make it first, and keep its maker alive"
-            ) from None
+        self._memory = _allocated(size) if name is None else _found(name)
         if self._memory.size < size:
             found = self._memory.size
             self._memory.close()
@@ -66,6 +67,48 @@ class Shared:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _found(name: str) -> SharedMemory:
+    """Memory that another process has made."""
+    try:
+        return SharedMemory(name)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"shared memory {name!r}: {error}", remedy="make it first, and keep its maker alive"
+        ) from None
+
+
+def _allocated(size: int) -> SharedMemory:
+    """New memory of so many bytes, every page of which is there."""
+    memory = None
+    try:
+        memory = SharedMemory(create=True, size=size)
+        descriptor = getattr(memory, "_fd", -1)
+        if hasattr(os, "posix_fallocate") and descriptor >= 0:
+            os.posix_fallocate(descriptor, 0, size)
+        else:  # where memory is no file, it is promised only as far as it is there
+            memory.buf[:size] = bytes(size)
+        return memory
+    except OSError as error:
+        if memory is not None:
+            memory.close()
+            memory.unlink()
+        raise FileError(
+            f"there is no room for {size / 1e6:.3g} MB of shared memory ({error.strerror or error}{_room()})",
+            remedy="remove what fills it, or enlarge it: mount -o remount,size=1G /dev/shm, docker run --shm-size=1g",
+            bytes=size,
+        ) from None
+
+
+def _room() -> str:
+    """What shared memory there is, in words."""
+    place = Path("/dev/shm")
+    if not (hasattr(os, "statvfs") and place.is_dir()):
+        return ""
+    room = os.statvfs(place)
+    free, total = (blocks * room.f_frsize / 1e6 for blocks in (room.f_bavail, room.f_blocks))
+    return f"; {place} has {free:.3g} of {total:.3g} MB free"
 
 
 def bytes_of(record: NDArray[np.void]) -> NDArray[np.uint8]:
