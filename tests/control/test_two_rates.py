@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from two_rate_robots import Wish, arm, home, near, play, run_alone
-from waiting import until
 
 from pliant.control import Correction, LoopLog, TwoRates, Verdict
 from pliant.control.trajectory import Circle
@@ -20,6 +19,7 @@ from pliant.device.guard import Event
 from pliant.device.wiring import Wiring
 from pliant.errors import InputError, PliantWarning
 from pliant.view import recorded_paths
+from waiting import until
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from waiting import PATIENCE
 
 from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, Statics, TetBody, make, solids
 from pliant.body import Body
 from pliant.device import SimulatedPlant
+from waiting import PATIENCE
 
 TENDONS = {"up": (0.008, 0.014), "down": (0.008, 0.002), "left": (0.014, 0.008), "right": (0.002, 0.008)}
 

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plants import LIMIT, arm_plant, broken_plant
-from waiting import until
 
 from pliant.device import (
     Audit,
@@ -46,6 +45,7 @@ from pliant.device.frames import (
 from pliant.device.link import Link
 from pliant.device.serial_link import SerialLink
 from pliant.errors import InputError, MissingExtraError
+from waiting import until
 
 WIRING = Wiring("effort", ("a", "b", "c"), ("N",) * 3, ("x", "y", "z", "u", "v"), ("m",) * 5)
 COUNTS = {COMMAND: 3, MEASUREMENT: 5, STOP: 0, RESUME: 0}

@@ -8,11 +8,11 @@ import time
 import numpy as np
 import pytest
 from plants import arm
-from waiting import until
 
 from pliant.device import Audit, Drive, Event, Feed, Guard, Wiring, opened_drive, read_recording
 from pliant.device.feed import Act
 from pliant.errors import InputError
+from waiting import until
 
 WIRING = Wiring("effort", ("a", "b"), ("N",) * 2, (), ())
 

@@ -12,11 +12,11 @@ import time
 
 import numpy as np
 import pytest
-from waiting import until
 
 from pliant.errors import FileError, InputError
 from pliant.exchange import Flags, Mailbox, Ring
 from pliant.exchange.mailbox import NEWEST, SLOTS, VERSIONS
+from waiting import until
 
 RECORD = np.dtype([("number", np.int64), ("W", np.float64, (40, 40)), ("again", np.int64)])
 
@@ -177,7 +177,9 @@ def test_memory_that_is_there_stays_there():
     assert done.returncode == 0, done.stderr
     full, written, error, left = done.stdout.splitlines()
     assert (full, written, left) == ("full", "written", "2 left")
-    assert error.startswith("there is no room for 32.8 MB of shared memory (No space left on device; /dev/shm has 0 of 1.05")
+    assert error.startswith(
+        "there is no room for 32.8 MB of shared memory (No space left on device; /dev/shm has 0 of 1.05"
+    )
     assert "mount -o remount,size=1G /dev/shm" in error
 
 
@@ -189,7 +191,7 @@ def test_no_room_is_told_without_a_file_system(monkeypatch):
 
     before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
     monkeypatch.setattr(os, "posix_fallocate", refuse)
-    with pytest.raises(FileError, match="no room for .* MB of shared memory"):
+    with pytest.raises(FileError, match=r"no room for .* MB of shared memory"):
         Mailbox(RECORD)
     if before:
         assert set(os.listdir("/dev/shm")) <= before

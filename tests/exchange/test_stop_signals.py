@@ -10,10 +10,10 @@ import threading
 import time
 
 import pytest
-from waiting import until
 
 from pliant.exchange import stop_signals
 from pliant.exchange.stop_signals import STOP_SIGNALS
+from waiting import until
 
 
 def sent(number):

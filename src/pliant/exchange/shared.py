@@ -74,9 +74,7 @@ def _found(name: str) -> SharedMemory:
     try:
         return SharedMemory(name)
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"shared memory {name!r}: {error}", remedy="make it first, and keep its maker alive"
-        ) from None
+        raise InputError(f"shared memory {name!r}: {error}", remedy="make it first, and keep its maker alive") from None
 
 
 def _allocated(size: int) -> SharedMemory:

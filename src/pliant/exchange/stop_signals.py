@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
@@ -17,8 +17,8 @@ STOP_SIGNALS: tuple[signal.Signals, ...] = tuple(
 
 
 class _Switchboard:
-    """Who wants to hear of stop signals, newest last, and what was done about them before. Handlers belong to the whole process,
-    so there is one."""
+    """Who wants to hear of stop signals, newest last, and what was done about them before. Handlers belong to the whole
+    process, so there is one."""
 
     def __init__(self) -> None:
         self.acts: list[Callable[[], None]] = []
@@ -39,10 +39,8 @@ class _Switchboard:
         """Undo `connect`, in whatever order that happens."""
         self.acts.remove(act)
         if not self.acts:
-            try:
+            with suppress(ValueError):  # not the main thread: the next signal does it
                 self._restore()
-            except ValueError:
-                pass  # not the main thread: the next signal does it
 
     def _restore(self) -> None:
         for number in list(self.before):
