@@ -122,6 +122,25 @@ class Timing:
             self._woke[k], self._done[k], self._age[k] = woke, done, model_age
             self.count = k + 1
 
+    def __repr__(self) -> str:
+        return f"<Timing of {self.count} periods of {1e3 * self.period:.3g} ms: {self.in_words()}>"
+
+    def in_words(self) -> str:
+        """The figures that one wants, in one line."""
+        if not self.count:
+            return "no command"
+        median, most = (1e3 * float(np.percentile(self.latencies, p)) for p in (50, 99.9))
+        age = 1e3 * float(np.median(self.model_ages))
+        return (
+            f"latency {median:.3f} ms median, {most:.3f} ms p99.9, {1e3 * float(self.latencies.max()):.3f} ms max; "
+            f"{100 * self.outside():.2f} % of periods off by more than 20 %; models {age:.1f} ms old"
+        )
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first waking to the last."""
+        return float(self._woke[self.count - 1] - self._woke[0]) if self.count else 0.0
+
     @property
     def periods(self) -> Array:
         """Seconds from one waking to the next."""

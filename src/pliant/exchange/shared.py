@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
+from multiprocessing.util import Finalize
 from pathlib import Path
 from types import TracebackType
 
@@ -30,17 +32,17 @@ class Shared:
         if self.dtype.hasobject or self.dtype.itemsize == 0:
             raise InputError(f"a record of {self.dtype} cannot be shared", remedy="give a dtype of numbers only")
         size = HEAD + slots * self.dtype.itemsize
-        self._memory = _allocated(size) if name is None else _found(name)
-        if self._memory.size < size:
-            found = self._memory.size
-            self._memory.close()
+        memory = _allocated(size) if name is None else _found(name)
+        if memory.size < size:
+            found = memory.size
+            memory.close()
             raise InputError(f"{name!r} has {found} bytes instead of {size}", remedy="use the same dtype on both sides")
-        self._mine = name is None
         fence()  # loads it: the first record must not take longer than the others
-        self.counters: NDArray[np.int64] = np.ndarray((HEAD // 8,), np.int64, self._memory.buf)
-        self.records: NDArray[np.uint8] = np.ndarray(
-            (slots, self.dtype.itemsize), np.uint8, self._memory.buf, offset=HEAD
-        )
+        self.counters: NDArray[np.int64] = np.ndarray((HEAD // 8,), np.int64, memory.buf)
+        self.records: NDArray[np.uint8] = np.ndarray((slots, self.dtype.itemsize), np.uint8, memory.buf, offset=HEAD)
+        self._memory = memory  # behind its arrays: it is let go of after them
+        # one that is forgotten is removed, too; at the very end, when no other process of ours looks for it any more
+        self._release = Finalize(self, _release, args=(memory, name is None), exitpriority=-10)
 
     @property
     def name(self) -> str:
@@ -56,9 +58,7 @@ class Shared:
         if self.counters.size:
             self.counters = np.empty(0, np.int64)
             self.records = np.empty((0, 0), np.uint8)
-            self._memory.close()
-            if self._mine:
-                self._memory.unlink()
+            self._release()
 
     def __enter__(self):  # type: ignore[no-untyped-def]
         return self
@@ -67,6 +67,13 @@ class Shared:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _release(memory: SharedMemory, mine: bool) -> None:
+    with suppress(BufferError):  # somebody is reading it just now: then it goes with them
+        memory.close()
+    if mine:
+        memory.unlink()
 
 
 def _found(name: str) -> SharedMemory:
@@ -86,7 +93,7 @@ def _allocated(size: int) -> SharedMemory:
         if hasattr(os, "posix_fallocate") and descriptor >= 0:
             os.posix_fallocate(descriptor, 0, size)
         else:  # where memory is no file, it is promised only as far as it is there
-            memory.buf[:size] = bytes(size)
+            np.ndarray((size,), np.uint8, memory.buf)[:] = 0
         return memory
     except OSError as error:
         if memory is not None:
