@@ -119,12 +119,12 @@ class ModelLink:
             warnings.warn("the model's process has ended; another one is started", PliantWarning, stacklevel=3)
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self) -> Iterator[Watchman]:
         """While in force, a keeper that is killed is replaced, as often as `restarts` allows, and told about, by a thread that
-        sleeps until then."""
+        sleeps until then; it may be given other things to tell."""
         watchman = Watchman(self._end_of_keeper, self._replace, "pliant watchman")
         try:
-            yield
+            yield watchman
         finally:
             watchman.close()
 
@@ -148,7 +148,7 @@ class ModelLink:
             text += "; another one is started, and until it has a model commands go to the safe one"
         else:
             text += "; there are no models any more, and commands stay at the safe one until the next run"
-        warnings.warn(text, PliantWarning, stacklevel=2)
+        warnings.warn(text, PliantWarning, stacklevel=4)
 
     def send(self, command: NDArray[np.float64], now: float) -> None:
         """Tell the model what the robot is told [n]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from pliant.control.pace import Pace, Rights, Timing
 from pliant.control.run import Run
 from pliant.control.targets import Targets
 from pliant.device import Drive
+from pliant.device.drive import FOREIGN
 from pliant.device.guard import event_words
 
 if TYPE_CHECKING:
@@ -41,9 +43,11 @@ class Turns:
         drive: Drive,
         correction: Correction | None,
         watch: Callable[[float, TwoRates], bool | None] | None,
+        tell: Callable[[str], None],
     ) -> None:
         self._two, self._seconds, self._targets, self._drive = two, seconds, targets, drive
-        self._correction, self._watch = correction, watch
+        self._correction, self._watch, self._tell = correction, watch, tell
+        self._foreign = drive.status.foreign
         self._measured = two.measured = Measured(drive.wiring, two.effector_rows)
         self._period = 1.0 / two.rate
         room = min(1.2 * seconds, LONGEST) + HALTING
@@ -72,6 +76,8 @@ class Turns:
         while True:
             pace.doze()
             self._measured.take(self._drive.read())
+            if self._drive.status.foreign > self._foreign:
+                self._tell_of_foreign()
             self._targets.fill(self._last + self._period - begin, two.target)
             two.get_ready()
             woke = pace.wait()
@@ -89,6 +95,11 @@ class Turns:
                 if not two.guard.stopped:
                     return
                 self._watch = None
+
+    def _tell_of_foreign(self) -> None:
+        """Once."""
+        self._foreign = sys.maxsize
+        self._tell(FOREIGN)
 
     def take_to_safety(self) -> None:
         """The same without anybody who might raise, until the safe command is out."""

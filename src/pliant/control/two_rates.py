@@ -132,8 +132,12 @@ class TwoRates(Commander):
         self.drive = drive
         turns = None
         try:
-            with stop_signals(self.guard.stop), self.link.watched(), real_time(priority, self.core) as rights:
-                turns = Turns(self, seconds, aims, drive, correction, watch)
+            with (
+                stop_signals(self.guard.stop),
+                self.link.watched() as watchman,
+                real_time(priority, self.core) as rights,
+            ):
+                turns = Turns(self, seconds, aims, drive, correction, watch, watchman.tell)
                 turns.take()
         finally:
             if turns is not None and self.guard.stopped and not turns.halted:  # it came at the very last moment

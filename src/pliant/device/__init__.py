@@ -16,9 +16,11 @@ from pliant.device.feed import Feed
 from pliant.device.guard import EVENT_WORDS, Event, Guard, event_words
 from pliant.device.opened import opened_drive
 from pliant.device.plant import SimulatedPlant
+from pliant.device.plant_process import BusAddress, PlantProcess
+from pliant.device.plant_report import PlantReport
 from pliant.device.record import Recorder, event_channel
 from pliant.device.replay import Log, Track, read_recording, repair
-from pliant.device.server import BusAddress, PlantProcess, PlantReport, PlantServer
+from pliant.device.server import PlantServer
 from pliant.device.simulated_drive import SimulatedDrive
 from pliant.device.wiring import Wiring
 

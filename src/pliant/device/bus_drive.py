@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.device.can_link import CanLink
 from pliant.device.drive import Array, Drive, Measurement
-from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, Message, Reception
+from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STAMPS, STOP, Message, Reception, random_origin, stamp_of
 from pliant.device.link import Link
 from pliant.device.serial_link import SerialLink
 from pliant.device.wiring import Wiring
@@ -22,13 +22,15 @@ REPEAT = 0.05
 """Seconds between messages that repeat a stop, or a resume."""
 RESUMES = 5
 """How often a resume is repeated; a stop is, as long as it holds."""
+ECHO, TICK = 1.0, 1e-3
+"""Seconds that our own messages may take to come back, and that clocks may seem to go backwards by rounding."""
 
 
 class BusDrive(Drive):
     """A drive at the other end of a `Link`.
 
     Nobody acknowledges a stop: `send` and `read` repeat it while it holds, and a `resume` some times, so that a lost one does
-    no harm.
+    no harm. Where a second controller is on the bus, whose commands arrive here, too, they are counted (`status.foreign`).
     """
 
     def __init__(self, link: Link, *, late_after: float = 0.02) -> None:
@@ -40,6 +42,9 @@ class BusDrive(Drive):
         self._sequences = dict.fromkeys(self._outgoing, 0)
         self._reception = Reception(self.status, late_after=late_after)
         self._measurement = Measurement(np.zeros(link.counts[MEASUREMENT]))
+        self.origin = random_origin()
+        """What is added to the times of messages [s]: the other side knows its sender by it."""
+        self._shift = 0.0
         self._repeated = STOP
         self._repeats = 0.0
         self._said = 0.0
@@ -57,6 +62,7 @@ class BusDrive(Drive):
             self.status.fail("the command is not a number")
             return False
         self._outgoing[COMMAND].values[:] = staged
+        self._shift = now - time.monotonic()
         return self._leave(COMMAND, now)
 
     def read(self) -> Measurement | None:
@@ -72,7 +78,14 @@ class BusDrive(Drive):
                 newest.values[:] = message.values
                 newest.time, newest.arrived = self._reception.time, arrived
                 newest.sequence = self._reception.count
+            elif message.kind != MEASUREMENT and not self._is_echo(message):
+                self.status.foreign += 1
         return newest
+
+    def _is_echo(self, message: Message) -> bool:
+        """Whether it is our own, from a line that brings back what is sent: it is on our clock, and a moment old."""
+        age = 1e-6 * (stamp_of(time.monotonic() + self._shift + self.origin + TICK) - message.stamp)
+        return age % (1e-6 * STAMPS) < ECHO
 
     def stop(self) -> None:
         self._say(STOP, np.inf)
@@ -85,7 +98,7 @@ class BusDrive(Drive):
 
     def _say(self, kind: int, repeats: float) -> None:
         self._repeated, self._repeats, self._said = kind, repeats, time.monotonic()
-        self._leave(kind, self._said)
+        self._leave(kind, self._said + self._shift)  # on the clock of the commands
 
     def _repeat(self) -> None:
         """Say the last stop or resume once more where it is due."""
@@ -94,7 +107,7 @@ class BusDrive(Drive):
 
     def _leave(self, kind: int, now: float) -> bool:
         sequence = self._sequences[kind]
-        sent = self.link.send(self._outgoing[kind], sequence, now)
+        sent = self.link.send(self._outgoing[kind], sequence, now + self.origin)
         # counted also where it did not leave, so that the other side knows that one is missing
         self._sequences[kind] = sequence + 1
         return sent

@@ -21,8 +21,8 @@ class Channel:
     """Records of one writer with the field "time" [s] and any others: numbers, or rows of numbers.
 
     units: of fields; rows: names of the rows of fields; words: for fields of flags (integers), the word of each bit, as
-    `EVENT_WORDS` has them for a guard; capacity: how many records fit between writer and recorder (4 s at 1 kHz by
-    default).
+    `EVENT_WORDS` has them for a guard; capacity: how many records fit between writer and recorder (16 s at 1 kHz by
+    default: as long as a machine may be busy with something else).
     """
 
     name: str
@@ -30,7 +30,7 @@ class Channel:
     units: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     words: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    capacity: int = 4096
+    capacity: int = 16384
 
     def __post_init__(self) -> None:
         names = self.dtype.names or ()
@@ -86,19 +86,22 @@ class Channel:
             ),
         }
 
-    def message(self, record: NDArray[np.void]) -> bytes:
-        """A record as JSON; what is not finite is null, because JSON has no word for it."""
-        out: dict[str, Any] = {}
+    def messages(self, records: NDArray[np.void]) -> list[bytes]:
+        """Records [n] as JSON, each; what is not finite is null, because JSON has no word for it."""
+        names, columns = [], []
         for name in self.dtype.names or ():
-            value = record[name]
-            base = value.dtype.kind
-            if base == "f" and not np.isfinite(value).all():
-                out[name] = _with_nulls(value.tolist())
-            else:
-                out[name] = value.tolist()
+            values = records[name].tolist()
+            if records[name].dtype.kind == "f" and not np.isfinite(records[name]).all():
+                values = _with_nulls(values)
+            names.append(name)
+            columns.append(values)
             if name in self.words:
-                out[f"{name}_words"] = " ".join(word for bit, word in self.words[name].items() if int(value) & bit)
-        return json.dumps(out).encode()
+                names.append(f"{name}_words")
+                columns.append([self._in_words(name, flags) for flags in values])
+        return [json.dumps(dict(zip(names, row, strict=True))).encode() for row in zip(*columns, strict=True)]
+
+    def _in_words(self, name: str, flags: int) -> str:
+        return " ".join(word for bit, word in self.words[name].items() if flags & bit)
 
 
 def _with_nulls(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -81,6 +82,8 @@ class SimulatedPlant:
         self.state: State = Statics(self.robot).solve().require().state
         self.failures = 0
         """Steps that failed and left the state as it was."""
+        self.spent = 0.0
+        """Seconds that its steps took to compute."""
         self._ticks = 0
         self._measurement = Measurement(np.zeros(len(self.wiring.measurements)))
 
@@ -93,6 +96,7 @@ class SimulatedPlant:
         """Go on to the last whole step before `until` [s] with this command [rows]; returns the number of steps. Rows of
         the command that are not numbers leave their motors where they are."""
         steps = max(0, int(np.floor(until / self.motion.h + 1e-9)) - self._ticks) if np.isfinite(until) else 0
+        begin = time.monotonic() if steps else 0.0
         for _ in range(steps):
             aim = np.where(np.isfinite(command), command, self.motors)
             self.motors += self._share * (np.clip(aim, self._low, self._high) - self.motors)
@@ -103,6 +107,8 @@ class SimulatedPlant:
             else:
                 self.failures += 1
             self._ticks += 1
+        if steps:
+            self.spent += time.monotonic() - begin
         return steps
 
     def measure(self) -> Measurement:
@@ -147,6 +153,18 @@ class SimulatedPlant:
             hanging.set_effort(name, idle[own])
         state = Statics(hanging).solve().require().state
         return _readings(hanging, state, self._commanded)
+
+
+def pace_in_words(plant_time: float, real_time: float, spent: float, step: float) -> str:
+    """A complaint about a plant that did not keep up with the clock; nothing for one that did. All in seconds: its time, that
+    of the clock, what it computed for, and its step."""
+    if real_time < 1.0 or plant_time > 0.9 * real_time:
+        return ""
+    each = 1e3 * spent * step / plant_time if plant_time > 0 else np.inf
+    return (
+        f"the plant cannot keep up: it went at {plant_time / real_time:.2f} of the clock's speed (a step of {1e3 * step:g} ms "
+        f"took {each:.3g} ms); give it a larger step, a coarser mesh, or a core of its own"
+    )
 
 
 def _twin(robot: Robot, commanded: Sequence[str], kind: Kind, friction: float) -> tuple[Robot, list[slice]]:

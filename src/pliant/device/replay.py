@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.device.channel import TIME
-from pliant.device.record import LOSSES, _require_mcap
+from pliant.device.recording import LOSSES, require_mcap
 from pliant.errors import FileError, InputError
 
 
@@ -196,7 +196,7 @@ _HEAD = struct.Struct("<BQ")
 def _records(file: Path) -> Iterator[Any]:
     """The records of a file, those in chunks too, and a `_Damage` in the place of each part that cannot be read: a chunk that
     fails its checksum, a stretch that is no record. They end with the footer, or where the file was cut off."""
-    _require_mcap()
+    require_mcap()
     try:
         with open(file, "rb") as stream:
             if not stream.seek(0, os.SEEK_END):
