@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.device.can_link import CanLink
 from pliant.device.drive import Array, Drive, Measurement
-from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STAMPS, STOP, Message, Reception, random_origin, stamp_of
+from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, Message, Reception, random_origin, stamp_of
 from pliant.device.link import Link
 from pliant.device.serial_link import SerialLink
 from pliant.device.wiring import Wiring
@@ -22,8 +22,8 @@ REPEAT = 0.05
 """Seconds between messages that repeat a stop, or a resume."""
 RESUMES = 5
 """How often a resume is repeated; a stop is, as long as it holds."""
-ECHO, TICK = 1.0, 1e-3
-"""Seconds that our own messages may take to come back, and that clocks may seem to go backwards by rounding."""
+REMEMBERED = 4096
+"""Stamps of our own messages that are kept, to know them by when they come back."""
 
 
 class BusDrive(Drive):
@@ -44,7 +44,9 @@ class BusDrive(Drive):
         self._measurement = Measurement(np.zeros(link.counts[MEASUREMENT]))
         self.origin = random_origin()
         """What is added to the times of messages [s]: the other side knows its sender by it."""
+        self._sent = {kind: np.full(REMEMBERED, -1, np.int64) for kind in self._outgoing}
         self._shift = 0.0
+        self._looked = -np.inf
         self._repeated = STOP
         self._repeats = 0.0
         self._said = 0.0
@@ -70,10 +72,11 @@ class BusDrive(Drive):
         newest = None
         for _ in range(MOST_MESSAGES):
             message = self.link.receive()
-            if message is None:
-                break
             arrived = time.monotonic()
-            if message.kind == MEASUREMENT and self._reception.accept(message, arrived):
+            if message is None:
+                self._looked = arrived
+                break
+            if message.kind == MEASUREMENT and self._reception.accept(message, arrived, self._looked):
                 newest = self._measurement
                 newest.values[:] = message.values
                 newest.time, newest.arrived = self._reception.time, arrived
@@ -83,9 +86,8 @@ class BusDrive(Drive):
         return newest
 
     def _is_echo(self, message: Message) -> bool:
-        """Whether it is our own, from a line that brings back what is sent: it is on our clock, and a moment old."""
-        age = 1e-6 * (stamp_of(time.monotonic() + self._shift + self.origin + TICK) - message.stamp)
-        return age % (1e-6 * STAMPS) < ECHO
+        """Whether it is one of our own, from a line or a network that brings back what is sent."""
+        return bool(self._sent[message.kind][message.sequence % REMEMBERED] == message.stamp)
 
     def stop(self) -> None:
         self._say(STOP, np.inf)
@@ -107,7 +109,9 @@ class BusDrive(Drive):
 
     def _leave(self, kind: int, now: float) -> bool:
         sequence = self._sequences[kind]
-        sent = self.link.send(self._outgoing[kind], sequence, now + self.origin)
+        stamp = now + self.origin
+        sent = self.link.send(self._outgoing[kind], sequence, stamp)
+        self._sent[kind][sequence % REMEMBERED] = stamp_of(stamp)
         # counted also where it did not leave, so that the other side knows that one is missing
         self._sequences[kind] = sequence + 1
         return sent

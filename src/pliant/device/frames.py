@@ -214,6 +214,7 @@ class Reception:
         self._stamp = 0
         self._quickest = np.inf
         self._arrived = -np.inf
+        self._waited = 0.0
 
     def accept(self, message: Message, arrived: float, looked: float | None = None) -> bool:
         """Take a message that was found at this time [s]; False for one that is refused. `count` and `time` [s] are then
@@ -224,7 +225,7 @@ class Reception:
         goes_on, lag = 0 < ahead < 32768, self._lag(message, arrived)
         if self.count < 0 or (looked - self._arrived >= SILENCE and not (goes_on and abs(lag) < SILENCE)):
             self._begin(message)
-        elif not -SILENCE < lag < SILENCE + arrived - looked:
+        elif not -SILENCE - self._waited < lag < SILENCE + arrived - looked:
             status.foreign += 1
             return False
         elif not (goes_on and lag < SILENCE):
@@ -236,6 +237,7 @@ class Reception:
             self.time += arrived - self._arrived - lag
             self._stamp = message.stamp
         status.received += 1
+        self._waited = arrived - looked
         self._note_delay(arrived)
         return True
 

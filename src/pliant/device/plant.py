@@ -156,9 +156,9 @@ class SimulatedPlant:
 
 
 def pace_in_words(plant_time: float, real_time: float, spent: float, step: float) -> str:
-    """A complaint about a plant that did not keep up with the clock; nothing for one that did. All in seconds: its time, that
-    of the clock, what it computed for, and its step."""
-    if real_time < 1.0 or plant_time > 0.9 * real_time:
+    """A complaint about a plant that computed most of the time and still did not keep up with the clock; nothing for one that
+    did, or that was not let. All in seconds: its time, that of the clock, what it computed for, and its step."""
+    if real_time < 1.0 or plant_time > 0.9 * real_time or spent < 0.6 * real_time:
         return ""
     each = 1e3 * spent * step / plant_time if plant_time > 0 else np.inf
     return (

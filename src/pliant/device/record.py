@@ -137,7 +137,8 @@ class Recorder:
 
     def close(self, within: float = 20.0) -> dict[str, int]:
         """Let the process write what waits, finish the file and end; what was lost, by channel. Warns where the process has
-        ended by itself (killed, disk full), or where something was lost. May be called twice."""
+        ended by itself (killed, disk full), or where something was lost. within [s]: how long it may go without getting on
+        before it is given up. May be called twice."""
         if not self._rings:
             return {}
         watchman, self._watchman = self._watchman, None
@@ -150,7 +151,7 @@ class Recorder:
 
     def _close(self, within: float) -> dict[str, int]:
         self._end.values[0] = 1.0
-        self._process.join(within)
+        self._wait_for_end(within)
         end = _unhappy_end(self._process.exitcode, within)
         self._end_process()
         lost, told = self.lost, any(ring.tell is None for ring in self._rings.values())
@@ -167,6 +168,15 @@ class Recorder:
         elif how_many and not told:
             warnings.warn(f"{self.file} lacks records that found no room: {how_many}", PliantWarning, stacklevel=3)
         return lost
+
+    def _wait_for_end(self, within: float) -> None:
+        """As long as it gets on: a busy machine may need its time for all that waits."""
+        before, since = -1, time.monotonic()
+        while self._process.exitcode is None and time.monotonic() - since < within:
+            waiting = sum(ring.waiting + ring.unsaved for ring in self._rings.values())
+            if waiting != before:
+                before, since = waiting, time.monotonic()
+            self._process.join(0.05)
 
     def _end_process(self) -> None:
         if self._process.exitcode is None:
