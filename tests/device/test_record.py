@@ -282,6 +282,7 @@ def test_a_file_cut_anywhere_is_repaired(tmp_path, rng):
     for cut in sorted(rng.integers(2000, len(data) - 1, 25)):
         broken = tmp_path / "broken.mcap"
         broken.write_bytes(data[:cut])
+        (tmp_path / "fixed.mcap").unlink(missing_ok=True)
         fixed = repair(broken, tmp_path / "fixed.mcap")
         if "control" in fixed.tracks:
             ticks = fixed["control"]["tick"]

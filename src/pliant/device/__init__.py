@@ -19,9 +19,10 @@ from pliant.device.plant import SimulatedPlant
 from pliant.device.plant_process import BusAddress, PlantProcess
 from pliant.device.plant_report import PlantReport
 from pliant.device.record import Recorder, event_channel
-from pliant.device.replay import Log, Track, read_recording, repair
+from pliant.device.replay import Log, read_recording, repair
 from pliant.device.server import PlantServer
 from pliant.device.simulated_drive import SimulatedDrive
+from pliant.device.track import Track
 from pliant.device.wiring import Wiring
 
 __all__ = [
