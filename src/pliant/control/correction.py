@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control._correction_kernels import learn
-from pliant.errors import InputError
+from pliant.device.checks import as_count, as_positive
 
 Array = NDArray[np.float64]
 
@@ -23,9 +23,8 @@ class Correction:
     def __init__(self, rows: int, gain: float, limit: float) -> None:
         """rows: of all effectors; gain [1/s]: its inverse is the time in which an error goes; limit: of the correction, in the
         effectors' unit."""
-        if not (np.isfinite(gain) and gain > 0 and np.isfinite(limit) and limit > 0):
-            raise InputError(f"gain is {gain} 1/s and limit {limit}", remedy="give two positive numbers")
-        self.gain, self.limit = gain, limit
+        rows = as_count("rows", rows, least=1)
+        gain, limit = self.gain, self.limit = as_positive("gain", gain, "1/s"), as_positive("limit", limit)
         self.value = np.zeros(rows)
         self._adjusted = np.zeros(rows)
         learn(self.value, self.value, 0.0, limit, self.value)  # loads it, not in the loop

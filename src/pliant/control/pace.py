@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InputError
+from pliant.device.checks import as_positive
 from pliant.exchange import usable_cores
 
 Array = NDArray[np.float64]
@@ -79,9 +79,7 @@ class Pace:
 
     def __init__(self, rate: float, early: float = 0.0) -> None:
         """rate [Hz]; early [s]: how long before a deadline to wake."""
-        if not (np.isfinite(rate) and rate > 0):
-            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
-        self.period = 1.0 / rate
+        self.period = 1.0 / as_positive("rate", rate, "Hz")
         self.early = min(early, self.period / 2)
         self._next = time.monotonic() + self.period
         self.missed = 0

@@ -9,9 +9,9 @@ then goes to the safe command (largilliere2015, section III; the guard is ours).
 
 from __future__ import annotations
 
-import pickle
 import warnings
 from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,8 @@ from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.control.turns import Turns
 from pliant.device import Drive, Guard
-from pliant.device.wiring import Kind, Wiring
+from pliant.device.checks import as_count, as_number, as_positive, require_importable, require_kind_of, shown
+from pliant.device.wiring import Kind, Wiring, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.exchange import stop_signals, usable_cores
 from pliant.motion import Statics
@@ -65,8 +66,16 @@ class TwoRates(Commander):
         commands, and of models (None: as fast as they go); kind: whether the drive is told efforts or displacements; tangent:
         of the model, by default the one that is always positive definite; guard: by default one with the robot's limits;
         energy, speed: as in `Controller`; standby, restarts, patience: as in `ModelPlan`."""
-        _require_importable(build)
+        require_importable(build, "robot")
+        require_kind(kind)
+        if tangent not in get_args(Tangent):
+            raise InputError(f"tangent is {shown(tangent)}", remedy=f"choose among {', '.join(get_args(Tangent))}")
+        rate, patience = as_positive("rate", rate, "Hz"), as_positive("patience", patience, "s", endless=True)
+        model_rate = None if model_rate is None else as_positive("model_rate", model_rate, "Hz")
+        restarts = as_count("restarts", restarts)
         robot, self.build = build(), build
+        if not isinstance(robot, Robot):
+            raise InputError(f"build made {shown(robot)}", remedy="give a function that makes a Robot")
         box = ModelBox(robot)
         try:
             super().__init__(
@@ -126,6 +135,9 @@ class TwoRates(Commander):
         goes on from it.
         """
         self._require_fits(seconds, drive, correction)
+        if watch is not None and not callable(watch):
+            raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
+        priority = as_count("priority", priority, least=1)
         aims = as_targets(targets, self.effector_rows, self.rate)
         self.link.revive()
         self.box.newest()
@@ -162,8 +174,11 @@ class TwoRates(Commander):
 
     def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
         """Raise an InputError for what cannot be run."""
-        if not seconds > 0:
+        if not as_number("seconds", seconds, "s") > 0:
             raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
+        require_kind_of("drive", drive, Drive)
+        if correction is not None:
+            require_kind_of("correction", correction, Correction)
         wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
         if (wiring.kind, wiring.commands) != (self.kind, wanted.commands):
             raise InputError(
@@ -190,14 +205,3 @@ class TwoRates(Commander):
     def close(self) -> None:
         """End the model's process. May be called twice."""
         self.link.close()
-
-
-def _require_importable(build: Callable[[], Robot]) -> None:
-    """Raise an InputError where another process could not find `build`."""
-    remedy = "give a function of a module, by its name, that makes the robot"
-    if not callable(build):
-        raise InputError(f"build is a {type(build).__name__}", remedy=remedy)
-    try:
-        pickle.dumps(build)
-    except Exception as error:
-        raise InputError(f"another process cannot find build ({error})", remedy=remedy) from error

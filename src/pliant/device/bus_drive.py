@@ -56,7 +56,8 @@ class BusDrive(Drive):
         staged = self._staged
         try:
             np.copyto(staged, command, casting="same_kind")
-        except (TypeError, ValueError) as error:
+            now = float(now)
+        except (TypeError, ValueError, OverflowError) as error:
             self.status.fail(error)
             return False
         # finite in single precision too, without an array of truth values

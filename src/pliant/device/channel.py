@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.device.checks import as_count, as_names, shown
 from pliant.errors import InputError
 from pliant.exchange import Ring
 
@@ -33,10 +34,18 @@ class Channel:
     capacity: int = 16384
 
     def __post_init__(self) -> None:
-        names = self.dtype.names or ()
-        if not self.name or TIME not in names or self.dtype[TIME] != np.dtype("f8"):
+        try:
+            object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        except (TypeError, ValueError):
             raise InputError(
-                f"channel {self.name!r} has the fields {list(names)}",
+                f"the dtype of channel {shown(self.name)} is {shown(self.dtype)}",
+                remedy="give fields, such as [('time', 'f8')]",
+            ) from None
+        object.__setattr__(self, "capacity", as_count("capacity", self.capacity, least=1))
+        names = self.dtype.names or ()
+        if not (isinstance(self.name, str) and self.name) or TIME not in names or self.dtype[TIME] != np.dtype("f8"):
+            raise InputError(
+                f"channel {shown(self.name)} has the fields {list(names)}",
                 remedy="give it a name and a field ('time', 'f8')",
             )
         for name in names:
@@ -47,11 +56,29 @@ class Channel:
                     remedy="give numbers, or one row of numbers",
                 )
         for what, given in (("units", self.units), ("rows", self.rows), ("words", self.words)):
-            unknown = sorted(set(given) - set(names))
+            if not isinstance(given, Mapping):
+                raise InputError(f"{what} of channel {self.name!r} is {shown(given)}", remedy="give a dict by field")
+            unknown = sorted(map(str, set(given) - set(names)))
             if unknown:
                 raise InputError(
                     f"{what} of {unknown[0]!r}, which channel {self.name!r} does not have",
                     remedy=f"choose among {list(names)}",
+                )
+
+        self._require_meaning()
+
+    def _require_meaning(self) -> None:
+        """Rows have names for all of a field, words are of flags."""
+        for name, rows in self.rows.items():
+            if as_names(f"rows of {name!r}", rows) and (len(rows),) != self.dtype[name].shape:
+                raise InputError(
+                    f"rows of {name!r} has {len(rows)} names, and the field the shape {self.dtype[name].shape}",
+                    remedy="give a name for every row",
+                )
+        for name, words in self.words.items():
+            if self.dtype[name].kind not in "iu" or not isinstance(words, Mapping):
+                raise InputError(
+                    f"words of {name!r}, which is {self.dtype[name]}", remedy="give a field of integers words"
                 )
 
     def ring(self, name: str | None = None) -> Ring:

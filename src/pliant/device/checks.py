@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,39 @@ def as_count(name: str, value: Any, least: int = 0) -> int:
     return int(number)
 
 
+def as_names(name: str, value: Any) -> tuple[str, ...]:
+    """Names in a row, no two the same; one name by itself is none of that."""
+    names = () if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else tuple(value)
+    if (not names and value != () and value != []) or not all(isinstance(one, str) for one in names):
+        raise InputError(f"{name} is {shown(value)}", remedy="give names in a list, such as ['up', 'down']")
+    for one in names:
+        if names.count(one) > 1:
+            raise InputError(f"{name} has {one!r} {names.count(one)} times", remedy="give every row a name of its own")
+    return names
+
+
+def require_kind_of(name: str, value: Any, kind: type) -> None:
+    """Raise an InputError for an object of another kind."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} is {shown(value)}", remedy=f"give a {kind.__name__}")
+
+
+def require_importable(build: Any, what: str) -> None:
+    """Raise an InputError where another process could not find `build`, which makes something there."""
+    remedy = f"give a function of a module, by its name, that makes the {what}"
+    if not callable(build):
+        raise InputError(f"build is a {type(build).__name__}", remedy=remedy)
+    try:
+        pickle.dumps(build)
+    except Exception as error:
+        raise InputError(f"another process cannot find build ({error})", remedy=remedy) from error
+
+
 def shown(value: Any, most: int = 60) -> str:
     """A value as it was given, as far as that is short, with its type where it is none of the usual."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:
+        text = "something that cannot be printed"
     text = text if len(text) <= most else f"{text[:most]} ..."
     return text if isinstance(value, (str, int, float, list, tuple, type(None))) else f"{text} ({type(value).__name__})"

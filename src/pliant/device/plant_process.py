@@ -12,10 +12,10 @@ from multiprocessing.util import Finalize
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.device.can_link import CanLink
+from pliant.device.checks import as_numbers, as_positive, require_importable, require_kind_of, shown
 from pliant.device.frames import COMMAND_TIMEOUT
 from pliant.device.link import Link
 from pliant.device.plant import SimulatedPlant
@@ -38,9 +38,15 @@ class BusAddress:
 
     def link(self, wiring: Wiring) -> Link:
         """One end of it."""
+        try:
+            options = dict(self.options)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"options are {shown(self.options)}", remedy="give pairs, such as (('port', 43113),)"
+            ) from None
         if self.interface == "serial":
-            return SerialLink(wiring, self.channel, **dict(self.options))
-        return CanLink(wiring, self.interface, self.channel, **dict(self.options))
+            return SerialLink(wiring, self.channel, **options)
+        return CanLink(wiring, self.interface, self.channel, **options)
 
 
 class PlantProcess:
@@ -64,7 +70,12 @@ class PlantProcess:
     ) -> None:
         """build: a function that can be imported and makes the plant over there; the rest as for `PlantServer`. Returns
         when the plant runs, or raises what kept it from running."""
-        limits = tuple(np.asarray(value, float).tolist() for value in (low, high, rate))
+        given = {"low": low, "high": high, "rate": rate}
+        limits = tuple(as_numbers(name, value).tolist() for name, value in given.items())
+        interval, timeout = as_positive("interval", interval, "s"), as_positive("timeout", timeout, "s")
+        ready_within = as_positive("ready_within", ready_within, "s")
+        require_importable(build, "plant")
+        require_kind_of("bus", bus, BusAddress)
         self._mailbox, self._end = Mailbox(REPORT), Flags(1)
         self._told: set[str] = set()
         context = multiprocessing.get_context("spawn")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.device.channel import TIME, Channel
+from pliant.device.checks import as_number, shown
 from pliant.device.recording import LOSSES, record, require_mcap
 from pliant.errors import FileError, InputError, PliantWarning
 from pliant.exchange import Flags, Ring, Watchman, start_shielded
@@ -71,13 +72,16 @@ class Recorder:
         describes the run."""
         self.file = _usable(file, overwrite)
         self.channels = _by_name(channels)
+        about = {} if about is None else about
+        if not (isinstance(about, dict) and all(isinstance(word, str) for pair in about.items() for word in pair)):
+            raise InputError(f"about is {shown(about)}", remedy="give a dict of text by text")
         require_mcap()
         self._watchman: Watchman | None = None
         self._end = Flags(1)
         context = multiprocessing.get_context("spawn")
         answer, far = context.Pipe(duplex=False)
         self._rings = {name: _WatchedRing(channel) for name, channel in self.channels.items()}
-        shift = time.time() - time.monotonic() if origin is None else float(origin)
+        shift = time.time() - time.monotonic() if origin is None else as_number("origin", origin, "s")
         self._process = context.Process(
             target=record,
             args=(
@@ -85,7 +89,7 @@ class Recorder:
                 tuple(channels),
                 self.ring_names,
                 shift,
-                about or {},
+                about,
                 overwrite,
                 self._end.name,
                 far,
@@ -219,6 +223,8 @@ def _usable(file: str | PathLike[str], overwrite: bool) -> Path:
 
 def _by_name(channels: Sequence[Channel]) -> dict[str, Channel]:
     """Channels by their names, where they can be recorded together."""
+    if not isinstance(channels, Sequence) or isinstance(channels, str):
+        raise InputError(f"channels is {shown(channels)}", remedy="give a list of Channel(name, dtype)")
     for channel in channels:
         if not isinstance(channel, Channel):
             raise InputError(f"a {type(channel).__name__} is no channel", remedy="give a list of Channel(name, dtype)")

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.device.audit import Audit
+from pliant.device.checks import as_positive, as_rows, require_kind_of
 from pliant.device.frames import COMMAND, COMMAND_TIMEOUT, MEASUREMENT, RESUME, STOP, Message, Reception, random_origin
 from pliant.device.link import Link
 from pliant.device.plant import SimulatedPlant
@@ -41,15 +42,14 @@ class PlantServer:
     ) -> None:
         """low, high, rate [rows]: the limits to check; interval [s]: between measurements; timeout [s]: how long a command is
         obeyed that no other follows."""
+        require_kind_of("plant", plant, SimulatedPlant)
+        require_kind_of("link", link, Link)
         if link.wiring != plant.wiring:
             raise InputError("the link has another wiring than the plant", remedy="make it with plant.wiring")
-        if not interval > 0:
-            raise InputError(f"interval is {interval} s", remedy="give a positive time between measurements")
-        if not timeout > 0:
-            raise InputError(f"timeout is {timeout} s", remedy="give a positive time, longer than between commands")
         rows = len(plant.wiring.commands)
-        self.plant, self.link, self.interval, self.timeout = plant, link, interval, timeout
-        self.audit = Audit(np.broadcast_to(low, rows), high, rate)
+        self.plant, self.link = plant, link
+        self.interval, self.timeout = as_positive("interval", interval, "s"), as_positive("timeout", timeout, "s")
+        self.audit = Audit(as_rows("low", low, rows, like="the plant"), high, rate)
         self.slow = 0
         self.stops = 0
         self.timeouts = 0
