@@ -31,6 +31,7 @@ def opened_drive(name: str, robot: Robot, kind: Kind) -> Drive:
     bus, *where = require_drive_name(name)
     require_kind(kind)
     if bus == "simulated":
-        return SimulatedDrive(SimulatedPlant(robot, 0.01, kind=kind, settling=0.02))
+        # a step that a robot of a few thousand nodes keeps up with, beside a page
+        return SimulatedDrive(SimulatedPlant(robot, 0.02, kind=kind, settling=0.02))
     wiring = Wiring.of_robot(robot, kind)
     return CanDrive(wiring, *where) if bus == "can" else SerialDrive(wiring, *where)
