@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 from two_rate_robots import Judge, Wish, arm, follows, home, lives, near, play
 
-from pliant.control import Correction, LoopLog, TwoRates, Verdict
+from pliant.control import Correction, HeldTarget, LoopLog, PathTargets, TwoRates, Verdict
+from pliant.control.pace import Timing
 from pliant.control.trajectory import Circle
 from pliant.device import Guard, read_recording
 from pliant.device.guard import Event
@@ -257,3 +259,77 @@ def test_a_stuck_model_process_is_replaced_and_none_is_left_behind():
         second = controller.box.process
         os.kill(second, signal.SIGSTOP)
     until(lambda: not lives(second))
+
+
+def test_a_run_and_its_timing_are_printed_in_a_few_lines(controller):
+    """The figures that one wants, and what happened."""
+    judge = Judge(controller)
+    run = play(controller, iter([lambda: len(judge.commands) > 50]), near(0, 0.003, 0.003), judge)
+    lines = repr(run).splitlines()
+    assert len(lines) == 6
+    assert lines[0] == f"<Run of {run.timing.duration:.3f} s: {run.commands} commands, {run.missed} missed"
+    assert re.fullmatch(
+        r"  latency [\d.]+ ms median, [\d.]+ ms p99.9, [\d.]+ ms max; [\d.]+ % of .*; models .* ms old", lines[1]
+    )
+    assert re.fullmatch(rf"  models    {run.models}, \d+ per second, by 1 process", lines[2])
+    assert f"{run.verdicts['SOLVED']} SOLVED" in lines[3]
+    assert lines[4].startswith("  events    ")
+    assert f"{run.commands} periods of 2.5 ms: latency" in repr(run.timing)
+    assert repr(Timing(10, 1e-3)) == "<Timing of 0 periods of 1 ms: no command>"
+
+
+class Crowded(Judge):
+    """A drive on a bus with a second controller."""
+
+    def read(self):
+        self.status.foreign += len(self.commands) > 20
+
+
+def test_a_second_controller_is_told_while_the_loop_runs(controller):
+    """Once, however many of its messages come."""
+    judge = Crowded(controller)
+    with pytest.warns(PliantWarning, match="messages of a second sender are on the bus") as told:
+        play(controller, told_and_gone_on(judge, told), near(0, 0.003, 0.003), judge)
+    assert len([one for one in told if "second sender" in str(one.message)]) == 1
+
+
+def told_and_gone_on(judge, told):
+    yield lambda: len(told) > 0
+    count = len(judge.commands)
+    yield lambda: len(judge.commands) > count + 50
+
+
+def test_wrong_types_are_named(controller):
+    """What is no number, no drive, no function: an error that says which, before anything moves."""
+    judge = Judge(controller)
+    for bad, message in (
+        (lambda: controller.run("x", home(), judge), "seconds is 'x'"),
+        (lambda: controller.run(np.nan, home(), judge), "a run of nan s"),
+        (lambda: controller.run(1.0, ["a", "b", "c"], judge), "a list is no target"),
+        (lambda: controller.run(1.0, ["1", "2", "3"], judge), "a list is no target"),
+        (lambda: controller.run(1.0, None, judge), "a NoneType is no target"),
+        (lambda: controller.run(1.0, home(), "can0"), "drive is 'can0'; give a Drive"),
+        (lambda: controller.run(1.0, home(), judge, watch=3), "watch is 3"),
+        (lambda: controller.run(1.0, home(), judge, correction=0.5), "correction is 0.5; give a Correction"),
+        (lambda: controller.run(1.0, home(), judge, priority="high"), "priority is 'high'"),
+        (lambda: TwoRates(arm, rate="fast"), "rate is 'fast'"),
+        (lambda: TwoRates(arm, rate=np.nan), "rate is nan Hz"),
+        (lambda: TwoRates(arm, rate=0), "rate is 0 Hz"),
+        (lambda: TwoRates(arm, model_rate=-3), "model_rate is -3 Hz"),
+        (lambda: TwoRates(arm, kind="force"), "kind is 'force'"),
+        (lambda: TwoRates(arm, tangent="good"), "tangent is 'good'"),
+        (lambda: TwoRates(arm, restarts=1.5), "restarts is 1.5"),
+        (lambda: TwoRates(arm, patience=None), "patience is None"),
+        (lambda: TwoRates(arm, energy="little"), "energy is 'little'"),
+        (lambda: TwoRates(arm, speed=[1, 2]), "speed is \\[1, 2\\]"),
+        (lambda: TwoRates(arm, guard="careful"), "guard is 'careful'; give a Guard"),
+        (lambda: TwoRates(home), "build made array"),
+        (lambda: Correction("a", 1.0, 1.0), "rows is 'a'"),
+        (lambda: Correction(3, None, 1.0), "gain is None"),
+        (lambda: LoopLog("x.mcap", judge), "controller is .*; give a TwoRates"),
+        (lambda: HeldTarget("there"), "the target is 'there'"),
+        (lambda: PathTargets(Circle((0, 0, 0), 1, 1), "fast"), "rate is 'fast'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bad()
+    assert judge.commands == []
