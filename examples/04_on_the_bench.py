@@ -38,7 +38,7 @@ def main():
     fields = [("time", "f8"), ("command", "f8", (2,)), ("tip", "f8", (3,)), ("model_age", "f8")]
     signals = Channel("control", np.dtype(fields), {"command": "N", "tip": "m"}, {"command": drive.wiring.commands})
 
-    with Recorder("bench.mcap", [signals, event_channel()], origin=0.0) as recorder:
+    with Recorder("bench.mcap", [signals, event_channel()], origin=0.0, overwrite=True) as recorder:
         ring, events = recorder.ring("control"), recorder.ring("events")
         record, event = ring.blank(), events.blank()
         model_time, wanted = 0.0, np.zeros(2)

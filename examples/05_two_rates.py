@@ -50,7 +50,7 @@ def main():
         low = robot.displacement(pl.Statics(robot).solve().require().state, "tip")
         path = pl.Waypoints([low, low + np.array([-0.0007, 0.0, 0.012])], speed=0.012, corner=0.002, closed=True)
         with PlantProcess(plant, bus, guard.low, guard.high, guard.rate) as far:
-            with BusDrive(bus.link(far.wiring)) as drive, LoopLog("two_rates.mcap", controller) as log:
+            with BusDrive(bus.link(far.wiring)) as drive, LoopLog("two_rates.mcap", controller, overwrite=True) as log:
                 run = controller.run(6.0, path, drive, correction=Correction(3, gain=2.0, limit=0.004), watch=log)
             verdict = far.report().verdict
     control = read_recording("two_rates.mcap")["control"]

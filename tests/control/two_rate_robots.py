@@ -12,7 +12,8 @@ import numpy as np
 
 from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, Statics, TetBody, make, solids
 from pliant.body import Body
-from pliant.device import SimulatedPlant
+from pliant.control import TwoRates
+from pliant.device import Audit, Drive, Event, SimulatedPlant, Wiring
 from waiting import PATIENCE
 
 TENDONS = {"up": (0.008, 0.014), "down": (0.008, 0.002), "left": (0.014, 0.008), "right": (0.002, 0.008)}
@@ -64,10 +65,63 @@ def near(x: float, y: float, z: float) -> np.ndarray:
 
 
 def run_alone(code: str) -> subprocess.CompletedProcess[str]:
-    """Run a script in a process of its own, which finds these robots."""
+    """Run a script in a process of its own, which finds these robots; one that hangs fails."""
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    environment = {**os.environ, "PYTHONPATH": path}
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+class Judge(Drive):
+    """A drive that checks every command by itself, and keeps them all."""
+
+    def __init__(self, controller: TwoRates) -> None:
+        super().__init__(Wiring.of_robot(controller.robot, controller.kind))
+        self.audit = Audit(controller.guard.low, controller.guard.high, controller.guard.rate)
+        self.times: list[float] = []
+        self.commands: list[np.ndarray] = []
+        self.stopped = False
+
+    def send(self, command, now):
+        self.audit.see(command, now)
+        self.times.append(now)
+        self.commands.append(command.copy())
+        return True
+
+    def read(self):
+        return None
+
+    def stop(self):
+        self.stopped = True
+
+    def resume(self):
+        self.stopped = False
+
+    def close(self):
+        pass
+
+
+def follows(controller):
+    """Whether the last command was the decided one, and not held or on its way to the safe one."""
+    return not controller.events & (Event.HELD | Event.RAMPING)
+
+
+def moved(controller):
+    """Whether the last command was far from the safe one."""
+    return np.abs(controller.guard.command - controller.guard.safe).max() > 1e-3
+
+
+def lives(pid):
+    """Whether there is such a process that is not merely waiting to be collected."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def play(controller, acts, targets, drive, *, log=None, **options):

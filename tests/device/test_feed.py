@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +16,7 @@ from plants import arm
 
 from pliant.device import Audit, Drive, Event, Feed, Guard, Wiring, opened_drive, read_recording
 from pliant.device.feed import Act
-from pliant.errors import InputError
+from pliant.errors import FileError, InputError, PliantWarning
 from waiting import until
 
 WIRING = Wiring("effort", ("a", "b"), ("N",) * 2, (), ())
@@ -184,3 +189,93 @@ def test_what_does_not_fit_is_named():
         feed.wish([1, 2, 3])
     with pytest.raises(InputError, match=r"there is no drive 'usb:3'; give can:INTERFACE:CHANNEL"):
         opened_drive("usb:3", None, "effort")
+
+
+class Stubborn(Judge):
+    """A drive that cannot be told to stop."""
+
+    def stop(self):
+        self.told.append("stop")
+        raise OSError("the cable is out")
+
+
+def test_a_drive_that_cannot_be_stopped_is_closed():
+    """What `stop` raises comes out, after the drive was closed, too, and the recording finished."""
+    drive = Stubborn()
+    feed = Feed(guard(), drive)
+    with pytest.raises(OSError, match="the cable is out"):
+        feed.close()
+    assert drive.told[-2:] == ["stop", "close"]
+    assert drive.status.faults >= 1
+    feed.close()
+
+
+def test_a_drive_that_does_not_take_commands_is_told_to_stop():
+    """Sending fails: the emergency stop reaches it all the same, at once."""
+    drive = Judge(fails=True)
+    feed = Feed(guard(), drive)
+    feed.stop()
+    until(lambda: drive.stops == 1)
+    feed.close()
+
+
+def test_a_second_controller_on_the_bus_is_told():
+    """Once, while it happens."""
+    drive = Judge()
+    with pytest.warns(PliantWarning, match="a second sender") as told:
+        fed_beside_another(drive, told)
+    assert len(told) == 1
+
+
+def fed_beside_another(drive, told):
+    with Feed(guard(), drive):
+        drive.status.foreign += 1
+        until(lambda: len(told) > 0)
+        drive.status.foreign += 1
+
+
+FED = """
+import sys, time
+from test_feed import Judge, guard
+from pliant.device import Feed
+
+if __name__ == "__main__":
+    drive = Judge()
+    try:
+        with Feed(guard(), drive) as feed:
+            feed.wish([4.0, 4.0])
+            feed.keep(True)
+            while drive.last is None or drive.last[0] < 4.0:
+                time.sleep(0.01)
+            print("moved", flush=True)
+            time.sleep(600.0)
+    finally:
+        print(drive.last.tolist(), drive.told, drive.audit.verdict.clean, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_every_stop_signal_leads_to_the_safe_command(number):
+    """In a script with a feed: the ramp, the stop frame and all, then the script ends."""
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-c", FED], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "moved\n"
+    process.send_signal(number)
+    said = process.stdout.read()
+    process.wait()
+    process.stdout.close()
+    assert said == "[0.0, 0.0] ['stop', 'stop', 'close'] True\n"
+
+
+def test_a_recording_is_not_overwritten(tmp_path):
+    """Unless that is said."""
+    file = tmp_path / "run.mcap"
+    file.write_text("precious")
+    with pytest.raises(FileError, match=r"there is a recording .*run\.mcap already; give another name, move it away"):
+        Feed(guard(), Judge(), file=file)
+    assert file.read_text() == "precious"
+    Feed(guard(), Judge(), file=file, overwrite=True).close()
+    assert read_recording(file).whole

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from plants import LIMIT, arm, route
 
 from pliant import Capstan, Frame, NeoHookean, Statics
-from pliant.device import SimulatedDrive, SimulatedPlant, Wiring
-from pliant.errors import InputError
+from pliant.device import PlantReport, SimulatedDrive, SimulatedPlant, Wiring
+from pliant.errors import InputError, PliantWarning
 
 
 def equilibrium(**given):
@@ -197,3 +199,71 @@ def test_a_frame_cannot_be_commanded_by_its_displacement():
     robot.impose("hand", Frame([(0.1, 0.0, 0.0), (0.1, 0.016, 0.0), (0.1, 0.0, 0.016)]), effort=np.zeros(6))
     with pytest.raises(InputError, match="'hand' is a Frame"):
         SimulatedPlant(robot, 0.01, kind="displacement", commands=["hand"])
+
+
+def slowed(plant, seconds, monkeypatch):
+    """A plant whose every step takes so long."""
+    step = plant.motion.step
+
+    def slow(state):
+        time.sleep(seconds)
+        return step(state)
+
+    monkeypatch.setattr(plant.motion, "step", slow)
+    return plant
+
+
+def test_a_plant_that_cannot_keep_up_says_so(monkeypatch):
+    """In the clock's time: once, with its speed; it falls behind instead of running after, so that no call takes longer than
+    some steps."""
+    drive = SimulatedDrive(slowed(SimulatedPlant(arm(), 0.01), 0.015, monkeypatch))
+    with pytest.warns(
+        PliantWarning, match=r"cannot keep up: it went at 0\.\d+ of the clock's speed \(a step of 10 ms"
+    ) as told:
+        most = drive_in_real_time(drive, 1.5)
+    assert len(told) == 1
+    assert most <= 3
+    assert drive.plant.time < 1.2
+    assert drive.dropped > 0.2
+    assert drive.status.faults == 0
+
+
+def drive_in_real_time(drive, seconds):
+    """Commands as fast as they go; the most steps that one of them took."""
+    most, begin = 0, time.monotonic()
+    while time.monotonic() < begin + seconds:
+        before = drive.plant.time
+        assert drive.send(np.array([1.0, 0.0]), time.monotonic())
+        most = max(most, round((drive.plant.time - before) / drive.plant.motion.h))
+    return most
+
+
+def test_a_pause_is_not_made_up_for():
+    """Half a second without a call: the plant goes on from where it was, by what is usual; measurements stay on the clock."""
+    drive = SimulatedDrive(SimulatedPlant(arm(), 0.01))
+    drive.send(np.array([1.0, 0.0]), time.monotonic())
+    time.sleep(0.5)
+    now = time.monotonic()
+    drive.send(np.array([1.0, 0.0]), now)
+    assert drive.plant.time <= 0.13
+    assert drive.dropped > 0.3
+    assert drive.read().time == pytest.approx(now, abs=0.0101)
+
+
+def test_simulated_time_is_gone_through_whole():
+    """Where the caller's time is not the clock's, no step is left out, however far it goes at once."""
+    drive = SimulatedDrive(SimulatedPlant(arm(), 0.01))
+    drive.send(np.array([1.0, 0.0]), 0.0)
+    drive.send(np.array([1.0, 0.0]), 0.7)
+    assert drive.plant.time == pytest.approx(0.7)
+    assert drive.dropped == 0.0
+
+
+def test_a_slow_plant_behind_a_bus_is_reported():
+    """From what it told: its speed, and what a step took; not where it was only not let."""
+    slow = PlantReport(5.0, 10.0, 9.5, 0.01, 90, None, 0, 0, 0, 0, 0, 0, 0, 0, False)
+    assert slow.complaints()["slow"].startswith(
+        "the plant cannot keep up: it went at 0.50 of the clock's speed (a step of 10 ms took 19 ms); give it a larger step"
+    )
+    assert PlantReport(9.8, 10.0, 9.5, 0.01, 1, None, 0, 0, 0, 0, 0, 0, 0, 0, False).complaints() == {}
+    assert PlantReport(5.0, 10.0, 1.0, 0.01, 90, None, 0, 0, 0, 0, 0, 0, 0, 0, False).complaints() == {}

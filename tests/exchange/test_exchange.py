@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pytest
 
-from pliant.errors import InputError
-from pliant.exchange import Mailbox, Ring
+from pliant.errors import FileError, InputError
+from pliant.exchange import Flags, Mailbox, Ring
 from pliant.exchange.mailbox import NEWEST, SLOTS, VERSIONS
+from waiting import until
 
 RECORD = np.dtype([("number", np.int64), ("W", np.float64, (40, 40)), ("again", np.int64)])
 
@@ -127,3 +131,89 @@ def test_bad_use_is_named():
         Mailbox(np.dtype(("f8", (5000,))), small.name)
     with pytest.raises(InputError, match="at least 1"):
         Ring(RECORD, 0)
+
+
+SMALL_SHM = """
+import numpy as np, os
+from pliant.errors import FileError
+from pliant.exchange import Mailbox, Ring
+small = Mailbox(np.dtype([("x", "f8", (1000,))]))
+with open("/dev/shm/other", "wb", buffering=0) as other:
+    try:
+        while other.write(bytes(4096)):
+            pass
+    except OSError:
+        print("full")
+record = small.blank()
+for _ in range(8):
+    small.write(record)
+print("written")
+try:
+    Ring(np.dtype([("x", "f8", (1000,))]), 4096)
+except FileError as error:
+    print(error)
+print(len(os.listdir("/dev/shm")), "left")
+small.close()
+"""
+
+
+def in_small_shared_memory(code: str) -> subprocess.CompletedProcess[str]:
+    """Run a script that has a /dev/shm of 1 MB to itself; skips where the system does not give one."""
+    if shutil.which("unshare") is None:
+        pytest.skip("needs unshare (util-linux)")
+    inside = 'mount -t tmpfs -o size=1m none /dev/shm && exec "$0" -c "$1"'
+    mounted = ["unshare", "--mount", "sh", "-c", inside]
+    if subprocess.run([*mounted, "true", ""], capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount")
+    return subprocess.run(
+        [*mounted, sys.executable, code], capture_output=True, text=True, check=False, env={**os.environ}
+    )
+
+
+def test_memory_that_is_there_stays_there():
+    """A /dev/shm that fills: what was made before can still be written to, all of it; what has no room is an error that names
+    the size and the remedy, and leaves nothing behind."""
+    done = in_small_shared_memory(SMALL_SHM)
+    assert done.returncode == 0, done.stderr
+    full, written, error, left = done.stdout.splitlines()
+    assert (full, written, left) == ("full", "written", "2 left")
+    assert error.startswith(
+        "there is no room for 32.8 MB of shared memory (No space left on device; /dev/shm has 0 of 1.05"
+    )
+    assert "mount -o remount,size=1G /dev/shm" in error
+
+
+def test_no_room_is_told_without_a_file_system(monkeypatch):
+    """The same where the system says no, whatever the reason: nothing is left."""
+
+    def refuse(descriptor, offset, size):
+        raise OSError(28, "No space left on device")
+
+    before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    with pytest.raises(FileError, match=r"no room for .* MB of shared memory"):
+        Mailbox(RECORD)
+    if before:
+        assert set(os.listdir("/dev/shm")) <= before
+
+
+def look_for_ever(name: str) -> None:
+    """Reads a flag as fast as it can."""
+    flags = Flags(2, name)
+    while True:
+        flags.values[1] = flags.values[0]
+
+
+def test_a_reader_that_is_killed_does_not_hold_up_the_writer():
+    """Flags have no lock: one side is killed in the middle of a look, the other goes on, and so does the next reader."""
+    with Flags(2) as flags:
+        for turn in (1.0, 2.0):
+            reader = started(look_for_ever, flags.name)
+            flags.values[0] = turn
+            until(lambda turn=turn: flags.values[1] == turn)
+            os.kill(reader.pid, signal.SIGKILL)
+            reader.join()
+        assert flags.wait(0, 1.0)
+        flags.values[0] = 0.0
+        assert not flags.wait(0, 0.01)
+    assert flags.values.tolist() == [0.0, 2.0]

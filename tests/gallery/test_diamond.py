@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pliant import Inverse
 from pliant.gallery import diamond
@@ -43,4 +44,18 @@ def test_the_plant_is_another_robot_and_follows_the_models_lengths():
         plant.advance(lengths, end)
         assert 5e-5 < np.linalg.norm(plant.truth()[:3] - target) < 1e-3
         assert (plant.efforts() > 0.1).all()
+    assert plant.failures == 0
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("kind", ["effort", "displacement"])
+def test_the_plant_keeps_up_with_the_clock(kind):
+    """A step takes less than half of its time, at least when nobody else computes."""
+    plant = diamond.plant(kind=kind)
+    command, costs = plant.motors + (1.0 if kind == "effort" else 0.003), []
+    for k in range(1, 31):
+        before = plant.spent
+        plant.advance(command, k * plant.motion.h * 1.0001)
+        costs.append(plant.spent - before)
+    assert min(costs[10:]) < 0.5 * plant.motion.h
     assert plant.failures == 0

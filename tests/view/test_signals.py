@@ -7,7 +7,7 @@ import pytest
 
 from pliant.device import Log, Track
 from pliant.view import print_signals
-from pliant.view.signals import tracking_errors
+from pliant.view.signals import _panels, draw_signals, tracking_errors
 
 
 def track(**others):
@@ -43,3 +43,31 @@ def test_a_channel_without_records_is_shown(capsys):
     empty = Track("control", {"time": np.empty(0), "target": np.empty((0, 3))}, {}, {}, {})
     print_signals(Log({"control": empty}, {}, True, {}))
     assert "control.target" in capsys.readouterr().out
+
+
+def drawn(tmp_path, fields):
+    """The size in pixels of a picture of so many fields of three rows."""
+    time = 0.01 * np.arange(200)
+    many = {f"signal{k}": np.sin(time[:, None] + np.arange(3) + k) for k in range(fields)}
+    names = dict.fromkeys(many, ("x", "y", "z"))
+    one = Track("control", {"time": time, "lost": np.zeros(200, int), **many}, {}, names, {})
+    draw_signals(Log({"control": one}, {}, True, {}), tmp_path / "signals.png", title="run.mcap")
+    with open(tmp_path / "signals.png", "rb") as stream:
+        head = stream.read(24)
+    return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+
+
+@pytest.mark.parametrize("fields", [0, 1, 5, 8, 22, 80])
+def test_a_picture_fits_a_screen(tmp_path, fields):
+    """However many signals there are: columns, not metres."""
+    wide, high = drawn(tmp_path, fields)
+    assert wide <= 1920
+    assert high <= 1080
+    assert fields > 5 or wide == 1100
+
+
+def test_counts_that_stayed_zero_are_told_not_drawn(tmp_path):
+    """A panel less; its name is in the title."""
+    panels, silent = _panels(Log({"control": track(lost=np.zeros(4, int), late=np.arange(4))}, {}, True, {}))
+    assert [field for _, field in panels] == ["target", "measured", "late"]
+    assert silent == ["control.lost"]

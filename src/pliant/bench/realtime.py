@@ -10,7 +10,8 @@ import numpy as np
 from pliant.bench.sink import Sink
 from pliant.control.pace import Pace, Rights, Timing, real_time
 from pliant.control.targets import PathTargets
-from pliant.control.two_rates import EARLY, TwoRates
+from pliant.control.turns import EARLY
+from pliant.control.two_rates import TwoRates
 from pliant.device.wiring import Wiring
 from pliant.exchange import taken_by_host
 from pliant.gallery import diamond

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from pliant.bench.sink import Sink
-from pliant.control.two_rates import Run, TwoRates
+from pliant.control.run import Run
+from pliant.control.two_rates import TwoRates
 from pliant.device.wiring import Wiring
 from pliant.gallery import diamond
 from pliant.motion import Statics

@@ -12,9 +12,10 @@ from pliant.control.correction import Correction
 from pliant.control.inverse import Inverse, InverseStatus, InverseStep
 from pliant.control.log import LoopLog
 from pliant.control.model_loop import ModelLoop
+from pliant.control.run import Run
 from pliant.control.simulated import SimulatedRun, simulate
 from pliant.control.targets import HeldTarget, PathTargets, Targets
-from pliant.control.two_rates import Run, TwoRates
+from pliant.control.two_rates import TwoRates
 
 __all__ = [
     "Controller",

@@ -10,12 +10,13 @@ import numpy as np
 from pliant.control.controller import Verdict
 from pliant.control.two_rates import TwoRates
 from pliant.device import Channel, Recorder, Wiring
+from pliant.device.checks import require_kind_of
 from pliant.device.guard import EVENT_WORDS
 from pliant.device.wiring import Kind
 from pliant.robot import Role
 
 KINDS: tuple[Kind, ...] = ("effort", "displacement")
-COUNTS = ("lost", "late", "damaged", "faults")
+COUNTS = ("lost", "late", "damaged", "foreign", "faults")
 """What a drive counts (`DriveStatus`)."""
 
 
@@ -24,12 +25,14 @@ class LoopLog:
 
     Channel "control", one record per command: target, goal, command, efforts and displacements decided, age of the model,
     verdict, the guard's events, what the period took, what was measured of the effectors and how long ago, and what the drive
-    counted (messages lost, late, damaged, and faults). Channel "model", one record per model: its number, what it took, where
-    the ports are by it, the process that made it, how many it could not make, and whether its tangent was positive definite.
+    counted (messages lost, late, damaged, foreign, and faults). Channel "model", one record per model: its number, what it
+    took, where the ports are by it, the process that made it, how many it could not make, and whether its tangent was positive
+    definite.
     """
 
-    def __init__(self, file: str | PathLike[str], controller: TwoRates) -> None:
-        """file: of the recording (MCAP)."""
+    def __init__(self, file: str | PathLike[str], controller: TwoRates, *, overwrite: bool = False) -> None:
+        """file: of the recording (MCAP), which must not exist, unless it is to be overwritten."""
+        require_kind_of("controller", controller, TwoRates)
         n, e = len(controller.controller.rows), len(controller.effector_rows)
         names = controller.robot.system.row_names
         commands = tuple(names[k] for k in controller.controller.rows)
@@ -63,7 +66,7 @@ class LoopLog:
         verdicts = ", ".join(f"{verdict.value} {verdict.name}" for verdict in Verdict)
         made_by = f"{controller.build.__module__}.{getattr(controller.build, '__qualname__', '')}"
         about = {"rate": str(controller.rate), "kind": controller.kind, "verdicts": verdicts, "robot": made_by}
-        self.recorder = Recorder(file, channels, about=about)
+        self.recorder = Recorder(file, channels, about=about, overwrite=overwrite)
         self._control, self._model = self.recorder.ring("control"), self.recorder.ring("model")
         self._signals, self._made = self._control.blank(), self._model.blank()
         self._signals["measured"] = self._signals["measured_age"] = np.nan

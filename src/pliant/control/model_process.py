@@ -1,32 +1,41 @@
 """The model loop in a process of its own, kept alive by another.
 
 The controlling process starts a *keeper*; the keeper starts the *worker* that runs the model loop, and another one when that
-dies. So the control loop itself never starts a process. Models come back through a `ModelBox`, efforts go out by mailbox.
+dies. So the control loop itself never starts a process. Models come back through a `ModelBox`, efforts go out by mailbox; what
+else they have to tell each other is on a board of flags, so that whoever is killed holds up nobody.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 import time
-import warnings
-from collections.abc import Callable, MutableSequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.context import SpawnProcess
-from multiprocessing.synchronize import Event as Signal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.body.body import Tangent
 from pliant.control.model_box import ModelBox
 from pliant.control.model_loop import ModelLoop
 from pliant.control.pace import Pace
 from pliant.device.wiring import Kind
-from pliant.errors import PliantWarning
-from pliant.exchange import Mailbox
+from pliant.exchange import Flags, Mailbox, start_shielded, stay_shielded
 from pliant.robot import Robot
+
+QUIT, SPARE = 0, 1
+"""Places on the board: the controlling process wants all to end; the keeper has a spare that is warm."""
+WORKERS = (2, 6)
+"""Where the places of the two workers that there can be at a time begin:"""
+GO, LAST, TOOK, WARM = 0, 1, 2, 3
+"""it may begin; when it last made a model [s], what that took [s], whether it is built and warm."""
+BOARD = 10
+"""Places in all."""
 
 
 @dataclass(frozen=True)
@@ -54,70 +63,78 @@ class ModelPlan:
 
 
 def command_record(rows: int) -> np.dtype[np.void]:
-    """What the control loop tells the model loop: the command [rows], when it was sent [s], and whether to end."""
-    return np.dtype([("stamp", "f8"), ("quit", "i8"), ("command", "f8", (rows,))])
+    """What the control loop tells the model loop: the command [rows], and when it was sent [s]."""
+    return np.dtype([("stamp", "f8"), ("command", "f8", (rows,))])
 
 
-def start_keeper(plan: ModelPlan, spare_waits: MutableSequence[int]) -> SpawnProcess:
-    """Start the keeper of a model loop; it ends when it is told to, or when this process has died."""
-    spawn = multiprocessing.get_context("spawn")
-    process = spawn.Process(target=keep_model, args=(plan, spare_waits), name="pliant-keeper")
-    process.start()
+def start_keeper(plan: ModelPlan, board: str) -> SpawnProcess:
+    """Start the keeper of a model loop; it ends when it is told to, or when this process has died. board: of flags, by name."""
+    process = multiprocessing.get_context("spawn").Process(target=keep_model, args=(plan, board), name="pliant-keeper")
+    start_shielded(process)
     return process
 
 
-def keep_model(plan: ModelPlan, spare_waits: MutableSequence[int]) -> None:
+def keep_model(plan: ModelPlan, name: str) -> None:
     """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stay_shielded()
     _keep_to(plan.cores)
-    commands = Mailbox(command_record(plan.rows), plan.commands)
-    command = commands.blank()
+    with Flags(BOARD, name) as board:
+        _keep_workers(plan, board)
+
+
+def _keep_workers(plan: ModelPlan, board: Flags) -> None:
     left = plan.restarts
-    worker = _Worker(plan)
-    worker.go.set()
-    spare = _Worker(plan) if plan.standby and left else None
-    while _parent_lives() and not command["quit"]:
+    worker, free = _Worker(plan, board, WORKERS[0]), WORKERS[1]
+    worker.begin()
+    spare = _Worker(plan, board, free) if plan.standby and left else None
+    while _parent_lives() and not board.values[QUIT]:
         worker.process.join(0.02)
-        commands.read(command)
-        spare_waits[0] = spare is not None and spare.warm
+        board.values[SPARE] = spare is not None and spare.warm
         if worker.process.exitcode is None and not worker.stuck:
             continue
         if left == 0:
             break
         left -= 1
-        worker.process.kill()
-        worker = spare if spare is not None and spare.process.is_alive() else _Worker(plan)
-        spare_waits[0] = 0
-        worker.go.set()
-        spare = _Worker(plan) if plan.standby and left else None
+        worker.end()
+        board.values[SPARE] = 0.0
+        ended = worker.place
+        worker = spare if spare is not None and spare.process.is_alive() else _Worker(plan, board, free)
+        worker.begin()
+        free = ended
+        spare = _Worker(plan, board, free) if plan.standby and left else None
     worker.process.join(1.0)  # it has read the same word
     for each in [worker, *([spare] if spare is not None else [])]:
-        each.process.kill()
-        each.process.join()
-    commands.close()
+        each.end()
 
 
 class _Worker:
-    """A worker as its keeper sees it: `go` lets it begin; it says in `alive` when it last made a model, what that took [s], and
-    whether it is built and warm."""
+    """A worker as its keeper sees it."""
 
-    def __init__(self, plan: ModelPlan) -> None:
+    def __init__(self, plan: ModelPlan, board: Flags, place: int) -> None:
+        self.place, self._board, self._patience = place, board, plan.patience
+        board.values[place : place + 4] = 0.0
         spawn = multiprocessing.get_context("spawn")
-        self.go = spawn.Event()
-        self._patience = plan.patience
-        self._alive = spawn.RawArray("d", 3)
-        self.process = spawn.Process(target=run_model, args=(plan, self.go, self._alive), name="pliant-model")
-        self.process.start()
+        self.process = spawn.Process(target=run_model, args=(plan, board.name, place), name="pliant-model")
+        start_shielded(self.process)
+
+    def begin(self) -> None:
+        """Let it have its turn."""
+        self._board.values[self.place + GO] = 1.0
+
+    def end(self) -> None:
+        """Kill it; nobody else writes models before it is dead."""
+        self.process.kill()
+        self.process.join()
 
     @property
     def warm(self) -> bool:
         """Whether it waits for its turn, or has it."""
-        return self.process.is_alive() and bool(self._alive[2])
+        return self.process.is_alive() and bool(self._board.values[self.place + WARM])
 
     @property
     def stuck(self) -> bool:
         """Whether it made models and then none for too long."""
-        last, took, _ = self._alive
+        last, took = (self._board.values[self.place + k] for k in (LAST, TOOK))
         return bool(last > 0 and time.monotonic() - last > max(self._patience, 20 * took))
 
 
@@ -132,104 +149,52 @@ def _keep_to(cores: tuple[int, ...]) -> None:
         os.sched_setaffinity(0, cores)
 
 
-def run_model(plan: ModelPlan, go: Signal, alive: MutableSequence[float]) -> None:
+def _die_with_parent() -> None:
+    """Let the system kill this process when the one that started it dies, whatever it is doing then (Linux; prctl(2)): a worker
+    that was held up must not write models beside the next one."""
+    if sys.platform == "linux":
+        set_parent_death_signal = 1
+        with contextlib.suppress(AttributeError, OSError):
+            ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+
+
+def run_model(plan: ModelPlan, name: str, place: int) -> None:
     """The worker: builds the robot, gets warm, waits for its turn, and keeps the model up to date until it is told to quit."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stay_shielded()
+    _die_with_parent()
     _keep_to(plan.cores)
     robot = plan.build()
     loop = ModelLoop(robot, kind=plan.kind, tangent=plan.tangent)
     for _ in range(3):
         loop.cycle(loop.command())
-    models = ModelBox(robot, plan.models)
-    commands = Mailbox(command_record(plan.rows), plan.commands)
+    with (
+        Flags(BOARD, name) as board,
+        contextlib.closing(ModelBox(robot, plan.models)) as models,
+        Mailbox(command_record(plan.rows), plan.commands) as commands,
+    ):
+        board.values[place + WARM] = 1.0
+        while not board.wait(place + GO, 0.05):
+            if board.values[QUIT] or not _parent_lives():
+                return
+        _make_models(plan, loop, board, place, models, commands)
+
+
+def _make_models(
+    plan: ModelPlan, loop: ModelLoop, board: Flags, place: int, models: ModelBox, commands: Mailbox
+) -> None:
+    """Until told to quit."""
     command = commands.blank()
     command["command"] = loop.command()
-    alive[2] = 1.0
-    while not go.wait(0.05):
-        if not _parent_lives():
-            return
     commands.read(command)
     loop.settle(np.array(command["command"]))
     pace = Pace(plan.rate) if plan.rate is not None else None
-    while _parent_lives() and not command["quit"]:
+    while _parent_lives() and not board.values[QUIT]:
         begin = time.monotonic()
         commands.read(command)
         model = loop.cycle(np.array(command["command"]))
         end = time.monotonic()
         if model is not None:
             models.put(model, stamp=begin, cycle=end - begin, failures=loop.failures)
-        alive[:2] = [end, end - begin]
+        board.values[place + LAST], board.values[place + TOOK] = end, end - begin
         if pace is not None:
             pace.wait()
-    models.close()
-    commands.close()
-
-
-class ModelLink:
-    """The control loop's end: the newest model comes in, commands go out, the keeper is started and ended."""
-
-    def __init__(
-        self,
-        build: Callable[[], Robot],
-        box: ModelBox,
-        command: NDArray[np.float64],
-        *,
-        kind: Kind = "effort",
-        tangent: Tangent = "warped",
-        rate: float | None = None,
-        cores: tuple[int, ...] = (),
-        standby: bool = False,
-        restarts: int = 1,
-        patience: float = 5.0,
-    ) -> None:
-        """box: of the robot that `build` makes, its end is kept here; command [n]: that it is under now. The others as in
-        `ModelPlan`."""
-        self.box = box
-        self._commands = Mailbox(command_record(len(command)))
-        self._command = self._commands.blank()
-        self._command["command"] = command
-        self._commands.write(self._command)
-        self._plan = ModelPlan(
-            build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience, len(command)
-        )
-        self._spare_waits = multiprocessing.get_context("spawn").RawArray("i", 1)  # no lock: a process may die anywhere
-        self.keeper = start_keeper(self._plan, self._spare_waits)
-
-    def wait(self, seconds: float = 120.0) -> bool:
-        """Wait for the first model; False where none came in time or the keeper has died."""
-        end = time.monotonic() + seconds
-        while not self.box.newest():
-            if time.monotonic() > end or not self.keeper.is_alive():
-                return False
-            time.sleep(0.01)
-        return True
-
-    @property
-    def has_spare(self) -> bool:
-        """Whether a second worker is warm and waits to take over."""
-        return self.keeper.is_alive() and bool(self._spare_waits[0])
-
-    def revive(self) -> None:
-        """Start another keeper where the last one has ended: it was killed, or all its workers were."""
-        if not self.keeper.is_alive():
-            warnings.warn("the model's process has ended; another one is started", PliantWarning, stacklevel=3)
-            self._spare_waits[0] = 0
-            self.keeper = start_keeper(self._plan, self._spare_waits)
-
-    def send(self, command: NDArray[np.float64], now: float) -> None:
-        """Tell the model what the robot is told [n]."""
-        self._command["command"] = command
-        self._command["stamp"] = now
-        self._commands.write(self._command)
-
-    def close(self) -> None:
-        """End the model loop and its keeper, and remove the boxes. May be called twice."""
-        if self.keeper.is_alive():
-            self._command["quit"] = 1
-            self._commands.write(self._command)
-            self.keeper.join(5.0)
-            if self.keeper.is_alive():
-                self.keeper.kill()
-                self.keeper.join()
-        self.box.close()
-        self._commands.close()

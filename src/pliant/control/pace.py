@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InputError
+from pliant.device.checks import as_positive
 from pliant.exchange import usable_cores
 
 Array = NDArray[np.float64]
+
+SWITCH = 200e-6
+"""Seconds after which another thread of this process must let the real-time one go on; Python's own 5 ms are five periods."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,9 @@ class Rights:
 
 @contextmanager
 def real_time(priority: int = 80, core: int | None = None) -> Iterator[Rights]:
-    """Run the block with real-time priority, on one core, without garbage collection, as far as the system allows; all is as
-    before afterwards. Nothing is raised where it does not: the rights say what was given."""
+    """Run the block with real-time priority, on one core, without garbage collection, and with other threads of this process
+    made to give way soon, as far as the system allows; all is as before afterwards. Nothing is raised where it does not: the
+    rights say what was given."""
     if not hasattr(os, "sched_setscheduler"):
         yield Rights(0, usable_cores(), len(usable_cores()))
         return
@@ -48,7 +53,8 @@ def real_time(priority: int = 80, core: int | None = None) -> Iterator[Rights]:
         pass
     if core is not None and core in allowed:
         os.sched_setaffinity(0, {core})
-    collecting = gc.isenabled()
+    collecting, patience = gc.isenabled(), sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
     gc.collect()
     gc.freeze()
     gc.disable()
@@ -58,6 +64,7 @@ def real_time(priority: int = 80, core: int | None = None) -> Iterator[Rights]:
         gc.unfreeze()
         if collecting:
             gc.enable()
+        sys.setswitchinterval(patience)
         os.sched_setaffinity(0, allowed)
         os.sched_setscheduler(0, *before)
 
@@ -72,9 +79,7 @@ class Pace:
 
     def __init__(self, rate: float, early: float = 0.0) -> None:
         """rate [Hz]; early [s]: how long before a deadline to wake."""
-        if not (np.isfinite(rate) and rate > 0):
-            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
-        self.period = 1.0 / rate
+        self.period = 1.0 / as_positive("rate", rate, "Hz")
         self.early = min(early, self.period / 2)
         self._next = time.monotonic() + self.period
         self.missed = 0
@@ -121,6 +126,25 @@ class Timing:
         if k < len(self._woke):
             self._woke[k], self._done[k], self._age[k] = woke, done, model_age
             self.count = k + 1
+
+    def __repr__(self) -> str:
+        return f"<Timing of {self.count} periods of {1e3 * self.period:.3g} ms: {self.in_words()}>"
+
+    def in_words(self) -> str:
+        """The figures that one wants, in one line."""
+        if not self.count:
+            return "no command"
+        median, most = (1e3 * float(np.percentile(self.latencies, p)) for p in (50, 99.9))
+        age = 1e3 * float(np.median(self.model_ages))
+        return (
+            f"latency {median:.3f} ms median, {most:.3f} ms p99.9, {1e3 * float(self.latencies.max()):.3f} ms max; "
+            f"{100 * self.outside():.2f} % of periods off by more than 20 %; models {age:.1f} ms old"
+        )
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first waking to the last."""
+        return float(self._woke[self.count - 1] - self._woke[0]) if self.count else 0.0
 
     @property
     def periods(self) -> Array:

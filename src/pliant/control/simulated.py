@@ -19,6 +19,7 @@ from pliant.control.model_loop import ModelLoop
 from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.device import Guard, SimulatedPlant
+from pliant.device.checks import as_number, require_kind_of
 from pliant.errors import InputError
 from pliant.robot import Robot, Role, State
 
@@ -82,9 +83,12 @@ def simulate(
     next. correction: by what the plant measures of its effectors, off by default. guard: by default one with the robot's
     limits. state: of the model at the start.
     """
-    if not 0 < model_rate <= rate:
+    require_kind_of("robot", robot, Robot)
+    require_kind_of("plant", plant, SimulatedPlant)
+    rate, model_rate = as_number("rate", rate, "Hz"), as_number("model_rate", model_rate, "Hz")
+    if not 0 < model_rate <= rate < np.inf:
         raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
-    if not 0 < seconds < np.inf:
+    if not 0 < as_number("seconds", seconds, "s") < np.inf:
         raise InputError(f"a run of {seconds} s", remedy="give a positive time")
     names, box = robot.named(Role.EFFECTOR), ModelBox(robot)
     with closing(box):

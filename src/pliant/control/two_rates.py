@@ -9,63 +9,36 @@ then goes to the safe command (largilliere2015, section III; the guard is ours).
 
 from __future__ import annotations
 
-import pickle
-import signal
-import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from types import FrameType
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
 from pliant.control.commander import Commander
-from pliant.control.controller import Verdict
 from pliant.control.correction import Correction
 from pliant.control.measured import Measured
 from pliant.control.model_box import ModelBox
-from pliant.control.model_process import ModelLink
-from pliant.control.pace import Pace, Rights, Timing, real_time
+from pliant.control.model_link import ModelLink
+from pliant.control.pace import real_time
+from pliant.control.run import Run
 from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
+from pliant.control.turns import Turns
 from pliant.device import Drive, Guard
-from pliant.device.guard import event_words
-from pliant.device.wiring import Kind, Wiring
+from pliant.device.checks import as_count, as_number, as_positive, require_importable, require_kind_of, shown
+from pliant.device.wiring import Kind, Wiring, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantWarning
-from pliant.exchange import usable_cores
+from pliant.exchange import stop_signals, usable_cores
 from pliant.motion import Statics
 from pliant.robot import Robot
 
 Array = NDArray[np.float64]
 
-EARLY = 400e-6
-"""Seconds before a deadline that the control loop wakes, where it has a core of its own: time for a rehearsal."""
 TOO_MANY = 0.5
 """A run that misses more than this share of its periods is told about."""
-LONGEST = 3600.0
-"""Seconds of a run whose periods are kept for its report."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a run of the control loop was like.
-
-    timing: of every period; missed: how many periods had no command; unsent: commands that the drive did not take; models: how
-    many came; processes: how many made them (more than one: it was replaced); verdicts: how often each `Verdict`; events: how
-    often each of the guard's words; rights: what the system gave; interrupted: whether it was ended by an emergency stop.
-    """
-
-    timing: Timing
-    missed: int
-    unsent: int
-    models: int
-    processes: int
-    verdicts: dict[str, int]
-    events: dict[str, int]
-    rights: Rights
-    interrupted: bool
 
 
 class TwoRates(Commander):
@@ -93,8 +66,16 @@ class TwoRates(Commander):
         commands, and of models (None: as fast as they go); kind: whether the drive is told efforts or displacements; tangent:
         of the model, by default the one that is always positive definite; guard: by default one with the robot's limits;
         energy, speed: as in `Controller`; standby, restarts, patience: as in `ModelPlan`."""
-        _require_importable(build)
+        require_importable(build, "robot")
+        require_kind(kind)
+        if tangent not in get_args(Tangent):
+            raise InputError(f"tangent is {shown(tangent)}", remedy=f"choose among {', '.join(get_args(Tangent))}")
+        rate, patience = as_positive("rate", rate, "Hz"), as_positive("patience", patience, "s", endless=True)
+        model_rate = None if model_rate is None else as_positive("model_rate", model_rate, "Hz")
+        restarts = as_count("restarts", restarts)
         robot, self.build = build(), build
+        if not isinstance(robot, Robot):
+            raise InputError(f"build made {shown(robot)}", remedy="give a function that makes a Robot")
         box = ModelBox(robot)
         try:
             super().__init__(
@@ -115,14 +96,17 @@ class TwoRates(Commander):
         self.measured: Measured | None = None
 
     def __enter__(self) -> TwoRates:
-        if not self.link.wait():
+        try:
+            if not self.link.wait():
+                raise NotConvergedError(
+                    "the model's process gave no model",
+                    remedy="look at its errors above; `build` must be a function of a module",
+                )
+            self.controller.start(self.box.delta, self.box.efforts)
+            self.get_ready()  # loads the kernel
+        except BaseException:  # an interrupt, too: who does not get in does not get out
             self.close()
-            raise NotConvergedError(
-                "the model's process gave no model",
-                remedy="look at its errors above; `build` must be a function of a module",
-            )
-        self.controller.start(self.box.delta, self.box.efforts)
-        self.get_ready()  # loads the kernel
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -145,23 +129,32 @@ class TwoRates(Commander):
         measurement is older than a model may be (the guard's `hold`). watch: called after every command with the time since
         the start [s] (to record, to adjust; it counts as part of the period); the run is over when it returns True.
 
-        An emergency stop is Ctrl-C, `guard.stop()` from anywhere, or an exception from targets or watch: the command goes to
-        the safe one at the guard's rates, the drive is told, and the run ends; nothing else leaves until `guard.release()`.
-        A run that ends by itself leaves its last command standing, and the next goes on from it.
+        An emergency stop is Ctrl-C, SIGTERM or SIGHUP, `guard.stop()` from anywhere, or an exception from targets or watch: the
+        command goes to the safe one at the guard's rates, the drive is told, and then the run ends, behind its time if need be;
+        nothing else leaves until `guard.release()`. A run that ends by itself leaves its last command standing, and the next
+        goes on from it.
         """
         self._require_fits(seconds, drive, correction)
+        if watch is not None and not callable(watch):
+            raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
+        priority = as_count("priority", priority, least=1)
         aims = as_targets(targets, self.effector_rows, self.rate)
         self.link.revive()
         self.box.newest()
         self.drive = drive
-        with _InterruptStops(self.guard), real_time(priority, self.core) as rights:
-            turns = _Turns(self, seconds, aims, drive, correction, watch)
-            try:
+        turns = None
+        try:
+            with (
+                stop_signals(self.guard.stop),
+                self.link.watched() as watchman,
+                real_time(priority, self.core) as rights,
+            ):
+                turns = Turns(self, seconds, aims, drive, correction, watch, watchman.tell)
                 turns.take()
-            except BaseException:
-                self.guard.stop()
-                turns.take_to_safety()
-                raise
+        finally:
+            if turns is not None and self.guard.stopped and not turns.halted:  # it came at the very last moment
+                with stop_signals(self.guard.stop):
+                    turns.take_to_safety()
         run = turns.report(rights)
         if run.missed > TOO_MANY * (run.missed + run.timing.count):
             latency, period = (float(some.max(initial=0.0)) for some in (run.timing.latencies, run.timing.periods))
@@ -181,8 +174,11 @@ class TwoRates(Commander):
 
     def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
         """Raise an InputError for what cannot be run."""
-        if not seconds > 0:
+        if not as_number("seconds", seconds, "s") > 0:
             raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
+        require_kind_of("drive", drive, Drive)
+        if correction is not None:
+            require_kind_of("correction", correction, Correction)
         wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
         if (wiring.kind, wiring.commands) != (self.kind, wanted.commands):
             raise InputError(
@@ -209,133 +205,3 @@ class TwoRates(Commander):
     def close(self) -> None:
         """End the model's process. May be called twice."""
         self.link.close()
-
-
-class _Turns:
-    """The periods of one run."""
-
-    def __init__(
-        self,
-        two: TwoRates,
-        seconds: float,
-        targets: Targets,
-        drive: Drive,
-        correction: Correction | None,
-        watch: Callable[[float, TwoRates], bool | None] | None,
-    ) -> None:
-        self._two, self._seconds, self._targets, self._drive = two, seconds, targets, drive
-        self._correction, self._watch = correction, watch
-        self._measured = two.measured = Measured(drive.wiring, two.effector_rows)
-        self._period = 1.0 / two.rate
-        self.timing = Timing(int(min(1.2 * seconds, LONGEST) * two.rate) + 100, self._period)
-        self._verdicts, self._events = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64)
-        self._first, self._process, self._processes, self._unsent = two.box.number, two.box.process, 1, 0
-        self._pace = Pace(two.rate, EARLY if two.core is not None else 0.0)
-        self._begin = self._last = time.monotonic()
-        self._stopped_at = np.inf
-
-    def take(self) -> None:
-        """All of them: until the time is over, whoever watches says so, or the safe command is out after an emergency stop (or
-        ten seconds later)."""
-        two, pace, begin = self._two, self._pace, self._begin
-        while True:
-            pace.doze()
-            self._measured.take(self._drive.read())
-            self._targets.fill(self._last + self._period - begin, two.target)
-            two.get_ready()
-            woke = pace.wait()
-            if woke - begin > self._seconds or self._is_over(woke):
-                return
-            self._targets.fill(woke - begin, two.target)
-            self._command(woke)
-            if self._watch is not None and self._watch(woke - begin, two):
-                return
-
-    def take_to_safety(self) -> None:
-        """The same without anybody who might raise, until the safe command is out."""
-        self._correction = None
-        while not self._is_over(woke := self._pace.wait()):
-            self._command(woke)
-
-    def _is_over(self, now: float) -> bool:
-        if not self._two.guard.stopped:
-            return False
-        self._stopped_at = min(self._stopped_at, now)
-        if not (self._two.is_safe or now - self._stopped_at > 10.0):
-            return False
-        self._drive.stop()
-        return True
-
-    def _command(self, woke: float) -> None:
-        two, box = self._two, self._two.box
-        interval = min(woke - self._last, 10 * self._period)
-        target = two.target
-        if self._correction is not None:
-            held = two.events != 0 or not self._measured.age(woke) < two.guard.hold
-            target = self._correction.adjust(
-                target, self._measured.values, interval, predicted=two.predicted(), held=held
-            )
-        command = two.tick(woke, target, interval)
-        self._unsent += not self._drive.send(command, woke)
-        self.timing.note(woke, time.monotonic(), woke - box.stamp)
-        two.tell_model()
-        self._last = woke
-        self._verdicts[two.verdict] += 1
-        if two.events:
-            _count(two.events, self._events)
-        if box.process != self._process:
-            self._process = box.process
-            self._processes += 1
-
-    def report(self, rights: Rights) -> Run:
-        """What there is to say afterwards."""
-        events = self._events
-        return Run(
-            self.timing,
-            self._pace.missed,
-            self._unsent,
-            self._two.box.number - self._first,
-            self._processes,
-            {verdict.name: int(self._verdicts[verdict]) for verdict in Verdict},
-            {word: int(events[k]) for k in range(len(events)) if events[k] for word in event_words(1 << k)},
-            rights,
-            self._two.guard.stopped,
-        )
-
-
-def _count(flags: int, counts: NDArray[np.int64]) -> None:
-    """Add one to the count of every flag that is set."""
-    for k in range(len(counts)):
-        if flags >> k & 1:
-            counts[k] += 1
-
-
-class _InterruptStops:
-    """While in force, Ctrl-C stops the guard instead of raising."""
-
-    def __init__(self, guard: Guard) -> None:
-        self._guard = guard
-
-    def __enter__(self) -> None:
-        try:
-            self._before = signal.signal(signal.SIGINT, self._stop)
-        except ValueError:  # not the main thread: Ctrl-C goes elsewhere
-            self._before = None
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        self._guard.stop()
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-
-def _require_importable(build: Callable[[], Robot]) -> None:
-    """Raise an InputError where another process could not find `build`."""
-    remedy = "give a function of a module, by its name, that makes the robot"
-    if not callable(build):
-        raise InputError(f"build is a {type(build).__name__}", remedy=remedy)
-    try:
-        pickle.dumps(build)
-    except Exception as error:
-        raise InputError(f"another process cannot find build ({error})", remedy=remedy) from error

@@ -14,12 +14,15 @@ from pliant.device.channel import Channel
 from pliant.device.drive import Drive, DriveStatus, Measurement
 from pliant.device.feed import Feed
 from pliant.device.guard import EVENT_WORDS, Event, Guard, event_words
-from pliant.device.opened import opened_drive
+from pliant.device.opened import opened_drive, require_drive_name
 from pliant.device.plant import SimulatedPlant
+from pliant.device.plant_process import BusAddress, PlantProcess
+from pliant.device.plant_report import PlantReport
 from pliant.device.record import Recorder, event_channel
-from pliant.device.replay import Log, Track, read_recording, repair
-from pliant.device.server import BusAddress, PlantProcess, PlantReport, PlantServer
+from pliant.device.replay import Log, read_recording, repair
+from pliant.device.server import PlantServer
 from pliant.device.simulated_drive import SimulatedDrive
+from pliant.device.track import Track
 from pliant.device.wiring import Wiring
 
 __all__ = [
@@ -51,4 +54,5 @@ __all__ = [
     "opened_drive",
     "read_recording",
     "repair",
+    "require_drive_name",
 ]

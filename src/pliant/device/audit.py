@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.device.checks import as_numbers, as_rows
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -39,12 +40,14 @@ class Audit:
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, rate: ArrayLike) -> None:
-        self.low, self.high, self.rate = (
-            np.array(np.broadcast_to(np.asarray(value, float), np.shape(low))).reshape(-1)
-            for value in (low, high, rate)
-        )
-        if not (self.low <= self.high).all() or not (self.rate > 0).all():
-            raise InputError("an audit needs low <= high and positive rates", remedy="give the limits of the guard")
+        self.low = as_numbers("low", low)
+        rows = len(self.low)
+        self.high, self.rate = as_rows("high", high, rows, like="low"), as_rows("rate", rate, rows, like="low")
+        finite = all(np.isfinite(values).all() for values in (self.low, self.high, self.rate))
+        if not (rows and finite and (self.low <= self.high).all() and (self.rate > 0).all()):
+            raise InputError(
+                "an audit needs finite low <= high and positive rates", remedy="give the limits of the guard"
+            )
         self._tolerance = 1e-6 * np.maximum(np.abs(self.low), np.abs(self.high))
         self._last: Array | None = None
         self._time = 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.device.can_link import CanLink
 from pliant.device.drive import Array, Drive, Measurement
-from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, Message, Reception
+from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, Message, Reception, random_origin, stamp_of
 from pliant.device.link import Link
 from pliant.device.serial_link import SerialLink
 from pliant.device.wiring import Wiring
@@ -22,13 +22,15 @@ REPEAT = 0.05
 """Seconds between messages that repeat a stop, or a resume."""
 RESUMES = 5
 """How often a resume is repeated; a stop is, as long as it holds."""
+REMEMBERED = 4096
+"""Stamps of our own messages that are kept, to know them by when they come back."""
 
 
 class BusDrive(Drive):
     """A drive at the other end of a `Link`.
 
     Nobody acknowledges a stop: `send` and `read` repeat it while it holds, and a `resume` some times, so that a lost one does
-    no harm.
+    no harm. Where a second controller is on the bus, whose commands arrive here, too, they are counted (`status.foreign`).
     """
 
     def __init__(self, link: Link, *, late_after: float = 0.02) -> None:
@@ -40,6 +42,11 @@ class BusDrive(Drive):
         self._sequences = dict.fromkeys(self._outgoing, 0)
         self._reception = Reception(self.status, late_after=late_after)
         self._measurement = Measurement(np.zeros(link.counts[MEASUREMENT]))
+        self.origin = random_origin()
+        """What is added to the times of messages [s]: the other side knows its sender by it."""
+        self._sent = {kind: np.full(REMEMBERED, -1, np.int64) for kind in self._outgoing}
+        self._shift = 0.0
+        self._looked = -np.inf
         self._repeated = STOP
         self._repeats = 0.0
         self._said = 0.0
@@ -49,7 +56,8 @@ class BusDrive(Drive):
         staged = self._staged
         try:
             np.copyto(staged, command, casting="same_kind")
-        except (TypeError, ValueError) as error:
+            now = float(now)
+        except (TypeError, ValueError, OverflowError) as error:
             self.status.fail(error)
             return False
         # finite in single precision too, without an array of truth values
@@ -57,6 +65,7 @@ class BusDrive(Drive):
             self.status.fail("the command is not a number")
             return False
         self._outgoing[COMMAND].values[:] = staged
+        self._shift = now - time.monotonic()
         return self._leave(COMMAND, now)
 
     def read(self) -> Measurement | None:
@@ -64,15 +73,22 @@ class BusDrive(Drive):
         newest = None
         for _ in range(MOST_MESSAGES):
             message = self.link.receive()
-            if message is None:
-                break
             arrived = time.monotonic()
-            if message.kind == MEASUREMENT and self._reception.accept(message, arrived):
+            if message is None:
+                self._looked = arrived
+                break
+            if message.kind == MEASUREMENT and self._reception.accept(message, arrived, self._looked):
                 newest = self._measurement
                 newest.values[:] = message.values
                 newest.time, newest.arrived = self._reception.time, arrived
                 newest.sequence = self._reception.count
+            elif message.kind != MEASUREMENT and not self._is_echo(message):
+                self.status.foreign += 1
         return newest
+
+    def _is_echo(self, message: Message) -> bool:
+        """Whether it is one of our own, from a line or a network that brings back what is sent."""
+        return bool(self._sent[message.kind][message.sequence % REMEMBERED] == message.stamp)
 
     def stop(self) -> None:
         self._say(STOP, np.inf)
@@ -85,7 +101,7 @@ class BusDrive(Drive):
 
     def _say(self, kind: int, repeats: float) -> None:
         self._repeated, self._repeats, self._said = kind, repeats, time.monotonic()
-        self._leave(kind, self._said)
+        self._leave(kind, self._said + self._shift)  # on the clock of the commands
 
     def _repeat(self) -> None:
         """Say the last stop or resume once more where it is due."""
@@ -94,7 +110,9 @@ class BusDrive(Drive):
 
     def _leave(self, kind: int, now: float) -> bool:
         sequence = self._sequences[kind]
-        sent = self.link.send(self._outgoing[kind], sequence, now)
+        stamp = now + self.origin
+        sent = self.link.send(self._outgoing[kind], sequence, stamp)
+        self._sent[kind][sequence % REMEMBERED] = stamp_of(stamp)
         # counted also where it did not leave, so that the other side knows that one is missing
         self._sequences[kind] = sequence + 1
         return sent

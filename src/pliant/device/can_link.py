@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pliant.device.checks import shown
 from pliant.device.frames import CAN_BASE, CLOSING, CLOSING_OFFSET, HEAD, CanAssembler, Message
 from pliant.device.link import Link
 from pliant.device.wiring import Wiring
@@ -19,11 +20,16 @@ def opened_can_bus(interface: str, channel: str, **options: Any) -> Any:
         import can
     except ImportError as error:
         raise MissingExtraError(f"CAN needs python-can ({error})", remedy="pip install 'pliant[hardware]'") from error
+    if not (isinstance(interface, str) and isinstance(channel, str) and interface):
+        raise InputError(
+            f"CAN interface {shown(interface)}, channel {shown(channel)}",
+            remedy="give two names, such as interface='socketcan', channel='can0'",
+        )
     if interface == "udp_multicast":
         options.setdefault("hop_limit", 0)  # stays on this machine unless told otherwise
     try:
         return can.Bus(interface=interface, channel=channel, **options)
-    except (can.CanError, OSError, ValueError, TypeError, NotImplementedError) as error:
+    except Exception as error:  # every interface has its own
         raise InputError(
             f"CAN interface {interface!r}, channel {channel!r}: {error}",
             remedy="check the names (such as interface='socketcan', channel='can0') and that the bus is up",

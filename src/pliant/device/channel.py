@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.device.checks import as_count, as_names, shown
 from pliant.errors import InputError
 from pliant.exchange import Ring
 
@@ -21,8 +22,8 @@ class Channel:
     """Records of one writer with the field "time" [s] and any others: numbers, or rows of numbers.
 
     units: of fields; rows: names of the rows of fields; words: for fields of flags (integers), the word of each bit, as
-    `EVENT_WORDS` has them for a guard; capacity: how many records fit between writer and recorder (4 s at 1 kHz by
-    default).
+    `EVENT_WORDS` has them for a guard; capacity: how many records fit between writer and recorder (16 s at 1 kHz by
+    default: as long as a machine may be busy with something else).
     """
 
     name: str
@@ -30,13 +31,21 @@ class Channel:
     units: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     words: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    capacity: int = 4096
+    capacity: int = 16384
 
     def __post_init__(self) -> None:
-        names = self.dtype.names or ()
-        if not self.name or TIME not in names or self.dtype[TIME] != np.dtype("f8"):
+        try:
+            object.__setattr__(self, "dtype", np.dtype(self.dtype))
+        except (TypeError, ValueError):
             raise InputError(
-                f"channel {self.name!r} has the fields {list(names)}",
+                f"the dtype of channel {shown(self.name)} is {shown(self.dtype)}",
+                remedy="give fields, such as [('time', 'f8')]",
+            ) from None
+        object.__setattr__(self, "capacity", as_count("capacity", self.capacity, least=1))
+        names = self.dtype.names or ()
+        if not (isinstance(self.name, str) and self.name) or TIME not in names or self.dtype[TIME] != np.dtype("f8"):
+            raise InputError(
+                f"channel {shown(self.name)} has the fields {list(names)}",
                 remedy="give it a name and a field ('time', 'f8')",
             )
         for name in names:
@@ -47,11 +56,29 @@ class Channel:
                     remedy="give numbers, or one row of numbers",
                 )
         for what, given in (("units", self.units), ("rows", self.rows), ("words", self.words)):
-            unknown = sorted(set(given) - set(names))
+            if not isinstance(given, Mapping):
+                raise InputError(f"{what} of channel {self.name!r} is {shown(given)}", remedy="give a dict by field")
+            unknown = sorted(map(str, set(given) - set(names)))
             if unknown:
                 raise InputError(
                     f"{what} of {unknown[0]!r}, which channel {self.name!r} does not have",
                     remedy=f"choose among {list(names)}",
+                )
+
+        self._require_meaning()
+
+    def _require_meaning(self) -> None:
+        """Rows have names for all of a field, words are of flags."""
+        for name, rows in self.rows.items():
+            if as_names(f"rows of {name!r}", rows) and (len(rows),) != self.dtype[name].shape:
+                raise InputError(
+                    f"rows of {name!r} has {len(rows)} names, and the field the shape {self.dtype[name].shape}",
+                    remedy="give a name for every row",
+                )
+        for name, words in self.words.items():
+            if self.dtype[name].kind not in "iu" or not isinstance(words, Mapping):
+                raise InputError(
+                    f"words of {name!r}, which is {self.dtype[name]}", remedy="give a field of integers words"
                 )
 
     def ring(self, name: str | None = None) -> Ring:
@@ -86,19 +113,22 @@ class Channel:
             ),
         }
 
-    def message(self, record: NDArray[np.void]) -> bytes:
-        """A record as JSON; what is not finite is null, because JSON has no word for it."""
-        out: dict[str, Any] = {}
+    def messages(self, records: NDArray[np.void]) -> list[bytes]:
+        """Records [n] as JSON, each; what is not finite is null, because JSON has no word for it."""
+        names, columns = [], []
         for name in self.dtype.names or ():
-            value = record[name]
-            base = value.dtype.kind
-            if base == "f" and not np.isfinite(value).all():
-                out[name] = _with_nulls(value.tolist())
-            else:
-                out[name] = value.tolist()
+            values = records[name].tolist()
+            if records[name].dtype.kind == "f" and not np.isfinite(records[name]).all():
+                values = _with_nulls(values)
+            names.append(name)
+            columns.append(values)
             if name in self.words:
-                out[f"{name}_words"] = " ".join(word for bit, word in self.words[name].items() if int(value) & bit)
-        return json.dumps(out).encode()
+                names.append(f"{name}_words")
+                columns.append([self._in_words(name, flags) for flags in values])
+        return [json.dumps(dict(zip(names, row, strict=True))).encode() for row in zip(*columns, strict=True)]
+
+    def _in_words(self, name: str, flags: int) -> str:
+        return " ".join(word for bit, word in self.words[name].items() if flags & bit)
 
 
 def _with_nulls(value: Any) -> Any:

@@ -13,6 +13,12 @@ from pliant.device.wiring import Wiring
 
 Array = NDArray[np.float64]
 
+FOREIGN = (
+    "messages of a second sender are on the bus (or some that are older than 0.5 s): they are not believed, and the other side "
+    "obeys one controller only; leave one on the bus"
+)
+"""The warning of whoever sees `DriveStatus.foreign` grow."""
+
 
 @dataclass
 class Measurement:
@@ -34,7 +40,8 @@ class DriveStatus:
     """Counts since the drive was made, and the newest fault in words.
 
     lost: messages missing in the sender's count; damaged: those whose checksum or form is wrong; late: those that came
-    later than the quickest by more than `late_after`, or after a newer one; faults: calls in which the bus itself failed.
+    later than the quickest by more than `late_after`, or after a newer one; foreign: those of a second sender on the bus, or
+    too old to be believed; faults: calls in which the bus itself failed.
     """
 
     sent: int = 0
@@ -42,6 +49,7 @@ class DriveStatus:
     lost: int = 0
     damaged: int = 0
     late: int = 0
+    foreign: int = 0
     faults: int = 0
     last_fault: str = ""
 

@@ -1,9 +1,10 @@
 """The bytes of messages on a bus, the same for all buses, and what their counts and stamps tell.
 
 A message is (kind, sequence, stamp, values): kind 1 a command, 2 a measurement, 3 stop, 4 resume; sequence counts the
-messages of one kind and direction modulo 65536; stamp is the sender's clock in microseconds modulo 2^32; values are
-float32. Everything is little endian. The checksum is CRC-16/CCITT-FALSE (polynomial 0x1021, start 0xFFFF) over *body* =
-kind u8, count u8, sequence u16, stamp u32, values: so it is the same number on every bus.
+messages of one kind and direction modulo 65536; stamp is the sender's clock in microseconds modulo 2^32, from a moment
+that it draws at random when it starts; values are float32. Everything is little endian. The checksum is
+CRC-16/CCITT-FALSE (polynomial 0x1021, start 0xFFFF) over *body* = kind u8, count u8, sequence u16, stamp u32, values:
+so it is the same number on every bus.
 
 On a serial line, one frame per message:
 
@@ -26,12 +27,19 @@ The side that moves keeps these rules, since the other may die or the line break
   until one does.
 - *Stop.* From a stop on it is at its resting command, whatever commands come, until a resume. Nothing is acknowledged;
   instead the sender repeats stop every 50 ms as long as it holds, and a resume some times, so a lost one does no harm: both
-  mean the same however often they come.
-- A sender that starts anew (its count begins again) is believed after 0.5 s of silence, or where its count is far behind.
+  mean the same however often they come. A stop is obeyed whoever says it; a resume only from the sender whose commands are
+  believed, and only if it is younger than the stop.
+- *Rates.* It moves no faster than its own limits by its own clock, wherever it comes from: away from rest, or to the commands
+  of another sender, it goes at its rates.
+- *One sender.* It obeys one sender at a time, which it knows by its count and its clock: every sender counts its stamps from a
+  moment drawn at random. What does not go on from the last message (a count that is not ahead; a clock that is 0.5 s off) is
+  not obeyed and counted: too old, or from a second sender. Another sender, or the same one started anew, is believed after
+  0.5 s without a message of the first.
 """
 
 from __future__ import annotations
 
+import secrets
 import struct
 from binascii import crc_hqx
 
@@ -180,11 +188,21 @@ class CanAssembler:
 
 
 SILENCE = 0.5
-"""Seconds without a message after which an old count means that its sender has started anew."""
+"""Seconds without a message of the sender that is believed, after which another is; and how far a clock may be off."""
+
+
+def random_origin() -> float:
+    """What a sender adds to its stamps [s], so that it is known from others."""
+    return 1e-6 * secrets.randbelow(STAMPS)
 
 
 class Reception:
-    """What the counts and stamps of one kind of message tell: which are lost, late, or older than one that was there before."""
+    """Whose messages are believed, and what their counts and stamps tell: which are lost, late, too old, from a second sender.
+
+    A message goes on from the last one where its count is ahead (by less than half of all), and where as much time has passed
+    on the sender's clock as on ours, within `SILENCE`. What does not is refused: `late` where the count is not ahead or where
+    it waited here, `foreign` otherwise. After a silence any sender is believed.
+    """
 
     def __init__(self, status: DriveStatus, *, late_after: float = 0.02) -> None:
         """late_after [s]: a message is late where it took longer than the quickest one by more than this."""
@@ -192,45 +210,63 @@ class Reception:
         self.count = -1
         self.time = 0.0
         self.restarts = 0
-        """How often the sender has started anew."""
+        """How often another sender was believed, or the same one started anew."""
         self._stamp = 0
         self._quickest = np.inf
-        self._arrived = 0.0
+        self._arrived = -np.inf
+        self._waited = 0.0
 
-    def accept(self, message: Message, arrived: float) -> bool:
-        """Take a message that arrived at this time [s]; False for one that is no newer than the last. `count` and `time`
-        [s] are then those of the message, without wrapping around."""
-        status = self._status
-        if self.count < 0:
-            self.count, self._stamp = message.sequence, message.stamp
-            self.time = message.stamp * 1e-6
+    def accept(self, message: Message, arrived: float, looked: float | None = None) -> bool:
+        """Take a message that was found at this time [s]; False for one that is refused. `count` and `time` [s] are then
+        those of the message, without wrapping around. looked [s]: when nothing was waiting last (default: just before): the
+        message may have come at any time since."""
+        status, looked = self._status, arrived if looked is None else looked
+        ahead = (message.sequence - self.count) % 65536
+        goes_on, lag = 0 < ahead < 32768, self._lag(message, arrived)
+        if self.count < 0 or (looked - self._arrived >= SILENCE and not (goes_on and abs(lag) < SILENCE)):
+            self._begin(message)
+        elif not -SILENCE - self._waited < lag < SILENCE + arrived - looked:
+            status.foreign += 1
+            return False
+        elif not (goes_on and lag < SILENCE):
+            status.late += 1
+            return False
         else:
-            ahead = (message.sequence - self.count) % 65536
-            elapsed = ((message.stamp - self._stamp + STAMPS // 2) % STAMPS - STAMPS // 2) * 1e-6
-            silent = arrived - self._arrived >= SILENCE
-            if ahead == 0 or ahead >= 32768:
-                if (65536 - ahead <= 64 or ahead == 0) and not silent:
-                    status.late += 1
-                    return False
-                # so far behind, or after such a silence, it is a sender that has started anew, not a straggler
-                self._restart(message)
-            elif silent and elapsed < 0:
-                self._restart(message)
-            else:
-                status.lost += ahead - 1
-                self.count += ahead
-                self.time += elapsed
-                self._stamp = message.stamp
+            status.lost += ahead - 1
+            self.count += ahead
+            self.time += arrived - self._arrived - lag
+            self._stamp = message.stamp
         status.received += 1
+        self._waited = arrived - looked
+        self._note_delay(arrived)
+        return True
+
+    def believes(self, message: Message, arrived: float) -> bool:
+        """Whether a message of another kind is from the sender that is believed, and not too old."""
+        return self.count >= 0 and abs(self._lag(message, arrived)) < SILENCE
+
+    def time_of(self, message: Message, arrived: float) -> float:
+        """The sender's time [s] of a message of its own."""
+        return self.time + arrived - self._arrived - self._lag(message, arrived)
+
+    def _lag(self, message: Message, arrived: float) -> float:
+        """By how many seconds less has passed on the sender's clock than here since the last message; its stamps wrap around,
+        and so does this, which is therefore less than half of that."""
+        if self.count < 0:
+            return 0.0
+        lag = 1e6 * (arrived - self._arrived) - (message.stamp - self._stamp)
+        return ((lag + STAMPS / 2) % STAMPS - STAMPS / 2) * 1e-6
+
+    def _begin(self, message: Message) -> None:
+        """Believe a sender."""
+        self.restarts += self.count >= 0
+        self.count, self._stamp, self.time = message.sequence, message.stamp, message.stamp * 1e-6
+        self._quickest = np.inf
+
+    def _note_delay(self, arrived: float) -> None:
         delay = arrived - self.time
         # the two clocks drift apart: 100 ppm of forgetting keep the quickest one comparable for hours
         self._quickest = min(delay, self._quickest + 1e-4 * max(0.0, arrived - self._arrived))
         self._arrived = arrived
         if delay - self._quickest > self._late_after:
-            status.late += 1
-        return True
-
-    def _restart(self, message: Message) -> None:
-        self.restarts += 1
-        self.count, self._stamp, self.time = message.sequence, message.stamp, message.stamp * 1e-6
-        self._quickest = np.inf
+            self._status.late += 1

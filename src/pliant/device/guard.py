@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.device import _guard_kernels as places
 from pliant.device._guard_kernels import MEMORY, OPTIONS, block_size, guard_block
+from pliant.device.checks import as_number, as_numbers, as_rows, require_kind_of
 from pliant.device.wiring import Kind, require_kind
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
@@ -92,7 +93,10 @@ class Guard:
         for all rows."""
         self.kind: Kind | None = None
         """What the commands are, where that is known (`of_robot`)."""
-        rows = np.array(low, dtype=float).size
+        lowest = as_numbers("low", low)
+        rows = len(lowest)
+        if not rows:
+            raise InputError("the guard has no rows", remedy="give low and high, a number per command")
         self.block = np.zeros(block_size(rows))
         """Everything in one array, for the compiled kernel; the others are parts of it."""
         self.low, self.high, self.rate, self._ramp_rate, self.safe, self.command = self.block[: 6 * rows].reshape(
@@ -100,13 +104,15 @@ class Guard:
         )
         options = self.block[6 * rows :]
         self._options, self._memory = options[:OPTIONS], options[OPTIONS : OPTIONS + MEMORY]
-        self.low[:] = _per_row("low", low, rows)
-        self.high[:] = _per_row("high", high, rows)
-        self.rate[:] = _per_row("rate", rate, rows)
-        self.safe[:] = _per_row("safe", safe, rows)
-        self.command[:] = _per_row("start", safe if start is None else start, rows)
+        self.low[:] = lowest
+        self.high[:] = as_rows("high", high, rows, like="low")
+        self.rate[:] = as_rows("rate", rate, rows, like="low")
+        self.safe[:] = as_rows("safe", safe, rows, like="low")
+        self.command[:] = as_rows("start", safe if start is None else start, rows, like="low")
         self._check_rows()
-        self.stale, self.hold = float(hold / 2 if stale is None else stale), float(hold)
+        self.hold = as_number("hold", hold, "s")
+        self.stale = self.hold / 2 if stale is None else as_number("stale", stale, "s")
+        ramp, longest = as_number("ramp", ramp, "s"), as_number("longest", longest, "s")
         if not 0 <= self.stale <= self.hold < np.inf:
             raise InputError(f"stale is {stale} s and hold is {hold} s", remedy="give 0 <= stale <= hold")
         if not (0 < ramp < np.inf and 0 < longest < np.inf):
@@ -131,6 +137,7 @@ class Guard:
         """A guard with the limits of the robot's actuators, in their order; rate and safe where the robot does not say or
         zero (or the bound next to it) is not safe."""
         require_kind(kind)
+        require_kind_of("robot", robot, Robot)
         names = robot.named(Role.ACTUATOR)
         if not names:
             raise InputError("the robot has no actuators", remedy="add one with robot.actuate(...)")
@@ -167,9 +174,11 @@ class Guard:
             np.copyto(self._wanted, wanted, casting="same_kind")
         except (TypeError, ValueError):
             self._wanted.fill(np.nan)
-        flags, _ = guard_block(
-            self._wanted, self.block, len(self.low), float(now), float(model_age), self.stopped, False
-        )
+        try:
+            clock, age = float(now), float(model_age)
+        except (TypeError, ValueError, OverflowError):
+            clock = age = np.nan
+        flags, _ = guard_block(self._wanted, self.block, len(self.low), clock, age, bool(self.stopped), False)
         return int(flags)
 
     def stop(self) -> None:
@@ -206,12 +215,3 @@ class Guard:
         self.check(self._wanted, 0.0, 0.0)
         self.command[:] = before
         self._memory[:] = 0.0
-
-
-def _per_row(name: str, value: ArrayLike, rows: int) -> Array:
-    array = np.array(value, dtype=float).reshape(-1)
-    if len(array) not in (1, rows):
-        raise InputError(f"{name} has {len(array)} rows and low has {rows}", remedy=f"give 1 or {rows} values")
-    out = np.empty(rows)
-    out[:] = array
-    return out

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from pliant.device.bus_drive import CanDrive, SerialDrive
+from pliant.device.checks import shown
 from pliant.device.drive import Drive
 from pliant.device.plant import SimulatedPlant
 from pliant.device.simulated_drive import SimulatedDrive
-from pliant.device.wiring import Kind, Wiring
+from pliant.device.wiring import Kind, Wiring, require_kind
 from pliant.errors import InputError
 from pliant.robot import Robot
+
+
+def require_drive_name(name: str) -> tuple[str, ...]:
+    """The parts of a drive's name, or an InputError where there is none of this name; opens nothing."""
+    bus, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
+    interface, _, channel = rest.partition(":")
+    if bus == "simulated" and not rest:
+        return (bus,)
+    if bus == "can" and interface and channel:
+        return bus, interface, channel
+    if bus == "serial" and rest:
+        return bus, rest
+    raise InputError(f"there is no drive {shown(name)}", remedy="give can:INTERFACE:CHANNEL, serial:PORT, or simulated")
 
 
 def opened_drive(name: str, robot: Robot, kind: Kind) -> Drive:
     """The drive of a robot's actuators by its name: `can:INTERFACE:CHANNEL` as python-can has them (can:socketcan:can0),
     `serial:PORT` (serial:/dev/ttyUSB0), or `simulated`, a plant of the same robot with motors that lag."""
-    bus, _, rest = name.partition(":")
-    if bus == "simulated" and not rest:
-        return SimulatedDrive(SimulatedPlant(robot, 0.01, kind=kind, settling=0.02))
-    interface, _, channel = rest.partition(":")
-    if bus == "can" and interface and channel:
-        return CanDrive(Wiring.of_robot(robot, kind), interface, channel)
-    if bus == "serial" and rest:
-        return SerialDrive(Wiring.of_robot(robot, kind), rest)
-    raise InputError(f"there is no drive {name!r}", remedy="give can:INTERFACE:CHANNEL, serial:PORT, or simulated")
+    bus, *where = require_drive_name(name)
+    require_kind(kind)
+    if bus == "simulated":
+        # a step that a robot of a few thousand nodes keeps up with, beside a page
+        return SimulatedDrive(SimulatedPlant(robot, 0.02, kind=kind, settling=0.02))
+    wiring = Wiring.of_robot(robot, kind)
+    return CanDrive(wiring, *where) if bus == "can" else SerialDrive(wiring, *where)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.device.checks import as_count, as_number, as_numbers
 from pliant.device.drive import Measurement
 from pliant.device.wiring import Kind, Wiring, commanded_ports, measured_ports
 from pliant.errors import InputError
@@ -55,6 +57,8 @@ class SimulatedPlant:
         self.wiring = Wiring.of_robot(robot, kind, commands=commands, measures=measures)
         self._commanded = commanded_ports(robot) if commands is None else tuple(commands)
         self._measured = measured_ports(robot, self._commanded) if measures is None else tuple(measures)
+        step, friction = as_number("the time step", step, "s"), as_number("friction", friction)
+        settling = as_number("settling", settling, "s")
         if not (np.isfinite(settling) and settling >= 0):
             raise InputError(f"settling is {settling} s", remedy="give a time >= 0")
         if not (np.isfinite(friction) and friction >= 0):
@@ -72,7 +76,7 @@ class SimulatedPlant:
         unlimited: Array = np.full_like(limits[0], np.inf)
         self._low, self._high = limits if kind == "effort" else (-unlimited, unlimited)
         self._noise = _deviations(self.robot, self._measured, noise)
-        self._random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(as_count("seed", seed))
         self.motion = Dynamics(self.robot, step, method=method)
         self._share = 1.0 if settling == 0 else -np.expm1(-step / settling)
         self.motors = self._first_motors(robot, start)
@@ -81,6 +85,8 @@ class SimulatedPlant:
         self.state: State = Statics(self.robot).solve().require().state
         self.failures = 0
         """Steps that failed and left the state as it was."""
+        self.spent = 0.0
+        """Seconds that its steps took to compute."""
         self._ticks = 0
         self._measurement = Measurement(np.zeros(len(self.wiring.measurements)))
 
@@ -93,6 +99,7 @@ class SimulatedPlant:
         """Go on to the last whole step before `until` [s] with this command [rows]; returns the number of steps. Rows of
         the command that are not numbers leave their motors where they are."""
         steps = max(0, int(np.floor(until / self.motion.h + 1e-9)) - self._ticks) if np.isfinite(until) else 0
+        begin = time.monotonic() if steps else 0.0
         for _ in range(steps):
             aim = np.where(np.isfinite(command), command, self.motors)
             self.motors += self._share * (np.clip(aim, self._low, self._high) - self.motors)
@@ -103,6 +110,8 @@ class SimulatedPlant:
             else:
                 self.failures += 1
             self._ticks += 1
+        if steps:
+            self.spent += time.monotonic() - begin
         return steps
 
     def measure(self) -> Measurement:
@@ -135,7 +144,7 @@ class SimulatedPlant:
     def _first_motors(self, robot: Robot, start: ArrayLike | None) -> Array:
         rows = self._slices[-1].stop
         if start is not None:
-            first = np.array(start, dtype=float).reshape(-1)
+            first = as_numbers("start", start)
             if first.shape != (rows,) or not np.isfinite(first).all():
                 raise InputError(f"start is {start}", remedy=f"give {rows} finite values, one per command row")
             return np.asarray(np.clip(first, self._low, self._high))
@@ -147,6 +156,18 @@ class SimulatedPlant:
             hanging.set_effort(name, idle[own])
         state = Statics(hanging).solve().require().state
         return _readings(hanging, state, self._commanded)
+
+
+def pace_in_words(plant_time: float, real_time: float, spent: float, step: float) -> str:
+    """A complaint about a plant that computed most of the time and still did not keep up with the clock; nothing for one that
+    did, or that was not let. All in seconds: its time, that of the clock, what it computed for, and its step."""
+    if real_time < 1.0 or plant_time > 0.9 * real_time or spent < 0.6 * real_time:
+        return ""
+    each = 1e3 * spent * step / plant_time if plant_time > 0 else np.inf
+    return (
+        f"the plant cannot keep up: it went at {plant_time / real_time:.2f} of the clock's speed (a step of {1e3 * step:g} ms "
+        f"took {each:.3g} ms); give it a larger step, a coarser mesh, or a core of its own"
+    )
 
 
 def _twin(robot: Robot, commanded: Sequence[str], kind: Kind, friction: float) -> tuple[Robot, list[slice]]:
@@ -210,18 +231,13 @@ def _readings(robot: Robot, state: State, names: Sequence[str]) -> Array:
 def _deviations(robot: Robot, measured: Sequence[str], noise: float | Mapping[str, float]) -> Array:
     """Standard deviation per measured row."""
     if isinstance(noise, Mapping):
-        unknown = sorted(set(noise) - set(measured))
+        unknown = sorted(map(str, set(noise) - set(measured)))
         if unknown:
             raise InputError(f"noise of {unknown[0]!r}, which is not measured", remedy=f"choose among {list(measured)}")
-    out = np.concatenate(
-        [
-            np.empty(0),
-            *(
-                np.full(robot.ports[name].given_rows, noise.get(name, 0.0) if isinstance(noise, Mapping) else noise)
-                for name in measured
-            ),
-        ]
-    )
+    sizes = {
+        name: as_number("noise", noise.get(name, 0.0) if isinstance(noise, Mapping) else noise) for name in measured
+    }
+    out = np.concatenate([np.empty(0), *(np.full(robot.ports[name].given_rows, sizes[name]) for name in measured)])
     if not (np.isfinite(out).all() and (out >= 0).all()):
         raise InputError(f"noise is {noise}", remedy="give standard deviations >= 0")
     return out

@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.device.channel import TIME, Channel
-from pliant.errors import FileError, InputError, MissingExtraError, PliantWarning
-from pliant.exchange import Ring
+from pliant.device.checks import as_number, shown
+from pliant.device.recording import LOSSES, record, require_mcap
+from pliant.errors import FileError, InputError, PliantWarning
+from pliant.exchange import Flags, Ring, Watchman, start_shielded
 
-CHUNK = 0.25
-"""Seconds between chunks that are on the disk."""
-GRACE = 1.0
-"""Seconds without a record after which a recorder whose maker has died finishes its file."""
-LOSSES = "recorder"
-"""Name of the channel on which the recorder tells what was lost."""
+
+class _WatchedRing(Ring):
+    """A ring that says when it loses its first record."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel.dtype, channel.capacity)
+        self._channel = channel.name
+        self.tell: Callable[[str], None] | None = None
+        """Who says it; None when it was said, or nobody does."""
+
+    def push(self, record: NDArray[np.void]) -> bool:
+        if super().push(record):
+            return True
+        tell, self.tell = self.tell, None
+        if tell is not None:
+            tell(
+                f"records of {self._channel!r} are being lost, because the recorder does not keep up ({self.capacity} are "
+                "waiting): give the channel more room (Channel(capacity=...)), record less, or keep the machine less busy"
+            )
+        return False
 
 
 class Recorder:
     """Writes the records of some channels to an MCAP file, the log format of Foxglove and others, in a process of its own.
 
     A loop pushes records into `recorder.ring(name)`, or in another process into `channel.ring(recorder.ring_names[name])`:
-    that never waits, and where the recorder does not keep up, what is lost is counted, in the file too. Messages are JSON with
-    a schema. Every quarter of a second a chunk is on the disk, so a recorder that is killed loses less than a second, and
-    `repair` makes its file whole. One whose maker dies goes on while records come, and then finishes the file.
+    that never waits, and where the recorder does not keep up, what is lost is counted, in the file too, and warned of at the
+    first. Messages are JSON with a schema. Every quarter of a second a chunk is on the disk, so a recorder that is killed loses
+    less than a second (which is warned of at once), and `repair` makes its file whole. One whose maker dies goes on while
+    records come, and then finishes the file.
 
     The process is started by spawning: a script that makes one needs `if __name__ == "__main__":`.
     """
@@ -47,34 +64,41 @@ class Recorder:
         *,
         origin: float | None = None,
         about: dict[str, str] | None = None,
+        overwrite: bool = False,
         ready_within: float = 60.0,
     ) -> None:
-        """file: overwritten where it exists. origin [s]: what to add to the field "time" to get the seconds since 1970
-        that other programs show; by default for `time.monotonic()`; 0 for simulated time. about: text that describes the
-        run."""
-        self.file = Path(file).absolute()
-        self.channels = {channel.name: channel for channel in channels}
-        if not channels or len(self.channels) != len(channels) or LOSSES in self.channels:
-            raise InputError(
-                f"channels are {[channel.name for channel in channels]}",
-                remedy=f"give at least one, each with a name of its own, none {LOSSES!r}",
-            )
-        if not self.file.parent.is_dir():
-            raise FileError(f"there is no folder {self.file.parent}", remedy="make it first, or give another path")
-        _require_mcap()
-        self._rings = {name: channel.ring() for name, channel in self.channels.items()}
+        """file: which must not exist, unless it is to be overwritten. origin [s]: what to add to the field "time" to get the
+        seconds since 1970 that other programs show; by default for `time.monotonic()`; 0 for simulated time. about: text that
+        describes the run."""
+        self.file = _usable(file, overwrite)
+        self.channels = _by_name(channels)
+        about = {} if about is None else about
+        if not (isinstance(about, dict) and all(isinstance(word, str) for pair in about.items() for word in pair)):
+            raise InputError(f"about is {shown(about)}", remedy="give a dict of text by text")
+        require_mcap()
+        self._watchman: Watchman | None = None
+        self._end = Flags(1)
         context = multiprocessing.get_context("spawn")
-        self._stop = context.Event()
         answer, far = context.Pipe(duplex=False)
-        shift = time.time() - time.monotonic() if origin is None else float(origin)
+        self._rings = {name: _WatchedRing(channel) for name, channel in self.channels.items()}
+        shift = time.time() - time.monotonic() if origin is None else as_number("origin", origin, "s")
         self._process = context.Process(
-            target=_record,
-            args=(str(self.file), tuple(channels), self.ring_names, shift, about or {}, self._stop, far),
+            target=record,
+            args=(
+                str(self.file),
+                tuple(channels),
+                self.ring_names,
+                shift,
+                about,
+                overwrite,
+                self._end.name,
+                far,
+            ),
         )
-        # not a daemon: it outlives its maker by what it takes to finish the file
-        self._process.start()
-        # a maker that forgets to close, or ends with an error, must not wait for ever for a process that waits for it
-        Finalize(self, self._stop.set, exitpriority=10)
+        # not a daemon: it outlives its maker by what it takes to finish the file; but a maker that forgets to close, or ends
+        # with an error, must not wait for ever for a process that waits for it
+        Finalize(self, _tell_end, args=(self._end,), exitpriority=10)
+        start_shielded(self._process)
         far.close()
         try:
             said = answer.recv() if answer.poll(ready_within) else "it did not start in time"
@@ -83,6 +107,9 @@ class Recorder:
         if said != "":
             self._give_up()
             raise FileError(f"{self.file} cannot be recorded: {said}", remedy="check the path, its rights and the disk")
+        self._watchman = _watchman(self._process, self._end, self.file)
+        for ring in self._rings.values():
+            ring.tell = self._watchman.tell
 
     @property
     def ring_names(self) -> dict[str, str]:
@@ -107,35 +134,65 @@ class Recorder:
 
     @property
     def lost(self) -> dict[str, int]:
-        """Records lost so far, by channel: the ring was full."""
-        return {name: ring.lost for name, ring in self._rings.items()}
+        """Records lost so far, by channel: the ring was full; and where the process has ended, all that it had not brought to
+        the disk."""
+        ended = self._process.exitcode is not None
+        return {name: ring.unsaved if ended else ring.lost for name, ring in self._rings.items()}
 
     def close(self, within: float = 20.0) -> dict[str, int]:
         """Let the process write what waits, finish the file and end; what was lost, by channel. Warns where the process has
-        ended by itself (killed, disk full). May be called twice."""
+        ended by itself (killed, disk full), or where something was lost. within [s]: how long it may go without getting on
+        before it is given up. May be called twice."""
         if not self._rings:
             return {}
-        lost = self.lost
-        self._stop.set()
-        self._process.join(within)
-        end = _unhappy_end(self._process.exitcode, within)
-        self._give_up()
-        if end:
-            warnings.warn(
-                f"{self.file} was not finished, the recorder's process {end}: what it brought to the disk is there; "
-                f"make it whole with: pliant repair {self.file}",
-                PliantWarning,
-                stacklevel=2,
-            )
+        watchman, self._watchman = self._watchman, None
+        try:
+            if watchman is not None:
+                watchman.close()
+        finally:
+            lost = self._close(within)
         return lost
 
-    def _give_up(self) -> None:
-        if self._process.is_alive():
+    def _close(self, within: float) -> dict[str, int]:
+        self._end.values[0] = 1.0
+        self._wait_for_end(within)
+        end = _unhappy_end(self._process.exitcode, within)
+        self._end_process()
+        lost, told = self.lost, any(ring.tell is None for ring in self._rings.values())
+        self._give_up()
+        how_many = ", ".join(f"{name} {count}" for name, count in lost.items() if count)
+        if end:
+            warnings.warn(
+                f"{self.file} was not finished, the recorder's process {end}: what it brought to the disk is there, "
+                f"{f'and these records are lost: {how_many}' if how_many else 'nothing was lost'}; "
+                f"make it whole with: pliant repair {self.file}",
+                PliantWarning,
+                stacklevel=3,
+            )
+        elif how_many and not told:
+            warnings.warn(f"{self.file} lacks records that found no room: {how_many}", PliantWarning, stacklevel=3)
+        return lost
+
+    def _wait_for_end(self, within: float) -> None:
+        """As long as it gets on: a busy machine may need its time for all that waits."""
+        before, since = -1, time.monotonic()
+        while self._process.exitcode is None and time.monotonic() - since < within:
+            waiting = sum(ring.waiting + ring.unsaved for ring in self._rings.values())
+            if waiting != before:
+                before, since = waiting, time.monotonic()
+            self._process.join(0.05)
+
+    def _end_process(self) -> None:
+        if self._process.exitcode is None:
             self._process.kill()
             self._process.join()
+
+    def _give_up(self) -> None:
+        self._end_process()
         for ring in self._rings.values():
             ring.close()
         self._rings = {}
+        self._end.close()
 
     def __enter__(self) -> Recorder:
         return self
@@ -146,6 +203,61 @@ class Recorder:
         self.close()
 
 
+def _usable(file: str | PathLike[str], overwrite: bool) -> Path:
+    """The file by its whole path, where it can be made."""
+    try:
+        path = Path(os.fsdecode(file)).absolute()
+    except TypeError:
+        raise InputError(f"file is a {type(file).__name__}", remedy="give a path, such as 'run.mcap'") from None
+    if not path.parent.is_dir():
+        raise FileError(f"there is no folder {path.parent}", remedy="make it first, or give another path")
+    if path.is_dir():
+        raise FileError(f"{path} cannot be recorded: it is a folder", remedy="give a file, such as 'run.mcap'")
+    if path.exists() and not overwrite:
+        raise FileError(
+            f"there is a recording {path} already",
+            remedy="give another name, move it away, or say overwrite=True",
+        )
+    return path
+
+
+def _by_name(channels: Sequence[Channel]) -> dict[str, Channel]:
+    """Channels by their names, where they can be recorded together."""
+    if not isinstance(channels, Sequence) or isinstance(channels, str):
+        raise InputError(f"channels is {shown(channels)}", remedy="give a list of Channel(name, dtype)")
+    for channel in channels:
+        if not isinstance(channel, Channel):
+            raise InputError(f"a {type(channel).__name__} is no channel", remedy="give a list of Channel(name, dtype)")
+    named = {channel.name: channel for channel in channels}
+    if not named or len(named) != len(channels) or LOSSES in named:
+        raise InputError(
+            f"channels are {[channel.name for channel in channels]}",
+            remedy=f"give at least one, each with a name of its own, none {LOSSES!r}",
+        )
+    return named
+
+
+def _watchman(process: BaseProcess, end: Flags, file: Path) -> Watchman:
+    """Somebody who tells when the process ends before it was told to; he does not know the recorder, which may be forgotten."""
+
+    def sentinel() -> int | None:
+        return process.sentinel if process.exitcode is None else None
+
+    def tell() -> None:
+        process.join()
+        if not end.values[0]:
+            how = _unhappy_end(process.exitcode, 0.0) or "ended"
+            text = f"the recorder's process {how}: nothing is recorded to {file} any more"
+            warnings.warn(text, PliantWarning, stacklevel=4)
+
+    return Watchman(sentinel, tell, "pliant recorder's watchman")
+
+
+def _tell_end(end: Flags) -> None:
+    if end.counters.size:
+        end.values[0] = 1.0
+
+
 def _unhappy_end(code: int | None, within: float) -> str:
     """How a process ended that did not do so as it should, in words."""
     if code is None:
@@ -153,131 +265,6 @@ def _unhappy_end(code: int | None, within: float) -> str:
     if code < 0:
         return f"was ended by signal {-code} ({signal.strsignal(-code)})"
     return f"ended with exit code {code}" if code else ""
-
-
-def _require_mcap() -> None:
-    try:
-        import mcap.writer  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(f"recordings need mcap ({error})", remedy="pip install mcap") from error
-
-
-class _Writer:
-    """The file, in the recorder's process."""
-
-    def __init__(self, file: str, channels: Sequence[Channel], shift: float, about: dict[str, str]) -> None:
-        from mcap.writer import Writer
-
-        self._stream = open(file, "wb")  # noqa: SIM115 - open as long as the recording runs
-        self._writer = Writer(self._stream, chunk_size=16 << 20, enable_data_crcs=True)
-        self._writer.start(profile="", library="pliant")
-        self._shift = shift
-        self._writer.add_metadata("pliant", {"origin": repr(shift), **about})
-        self._channels = {channel.name: (channel, self._register(channel)) for channel in channels}
-        self._counts = dict.fromkeys(self._channels, 0)
-        self._losses = self._register_losses()
-        self.flush()
-
-    def _register(self, channel: Channel) -> int:
-        schema = self._writer.register_schema(f"pliant.{channel.name}", "jsonschema", channel.schema())
-        return int(self._writer.register_channel(f"/{channel.name}", "json", schema, channel.metadata()))
-
-    def _register_losses(self) -> int:
-        properties = {"time": {"type": "number"}, "channel": {"type": "string"}, "lost": {"type": "integer"}}
-        schema = json.dumps({"type": "object", "title": "pliant.losses", "properties": properties}).encode()
-        number = self._writer.register_schema("pliant.losses", "jsonschema", schema)
-        return int(self._writer.register_channel(f"/{LOSSES}", "json", number))
-
-    def add(self, name: str, record: Any) -> None:
-        """Append a record."""
-        channel, number = self._channels[name]
-        stamp = self._stamp(float(record[TIME]))
-        self._writer.add_message(number, stamp, channel.message(record), stamp, self._counts[name] & 0xFFFFFFFF)
-        self._counts[name] += 1
-
-    def tell_lost(self, name: str, lost: int, seconds: float) -> None:
-        """Append what was lost so far on a channel."""
-        stamp = self._stamp(seconds)
-        data = json.dumps({"time": seconds, "channel": name, "lost": lost}).encode()
-        self._writer.add_message(self._losses, stamp, data, stamp)
-
-    def _stamp(self, seconds: float) -> int:
-        """Nanoseconds since 1970, as far as they fit."""
-        total = (seconds + self._shift) * 1e9
-        return int(total) if 0 <= total < 2**63 else 0
-
-    def flush(self) -> None:
-        """Finish the chunk and bring it to the disk."""
-        self._writer.flush()
-        os.fsync(self._stream.fileno())
-
-    def finish(self) -> None:
-        """Write the index and the footer, and close the file."""
-        self._writer.finish()
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
-        self._stream.close()
-
-
-def _record(
-    file: str,
-    channels: tuple[Channel, ...],
-    ring_names: dict[str, str],
-    shift: float,
-    about: dict[str, str],
-    stop: Any,
-    answer: Any,
-) -> None:
-    """The process: takes records until it is told to stop, or its maker is dead and no more come."""
-    # an interrupt from the keyboard goes to all processes of a terminal: the maker decides when the recording ends
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        rings = {channel.name: channel.ring(ring_names[channel.name]) for channel in channels}
-        writer = _Writer(file, channels, shift, about)
-    except Exception as error:
-        answer.send(str(error) or type(error).__name__)
-        return
-    if hasattr(os, "nice"):
-        os.nice(5)
-    answer.send("")
-    parent = multiprocessing.parent_process()
-    told = dict.fromkeys(rings, 0)
-    newest = 0.0
-    flushed = last_record = time.monotonic()
-    while True:
-        # asked before the rings are emptied, so that what came before the end is taken
-        ending = stop.is_set()
-        alone = parent is not None and not parent.is_alive()
-        came = 0
-        for name, ring in rings.items():
-            for record in ring.take():
-                writer.add(name, record)
-                newest = float(record[TIME])
-                came += 1
-                if came % 1024 == 0:
-                    flushed = _flushed_if_due(writer, flushed)
-            if ring.lost > told[name]:
-                told[name] = ring.lost
-                writer.tell_lost(name, ring.lost, newest)
-        now = time.monotonic()
-        if came:
-            last_record = now
-        flushed = _flushed_if_due(writer, flushed)
-        if ending or (alone and now - last_record > GRACE):
-            break
-        time.sleep(0.01)
-    writer.finish()
-    for ring in rings.values():
-        ring.close()
-
-
-def _flushed_if_due(writer: _Writer, flushed: float) -> float:
-    """Flush where the last time is long enough ago; when that was."""
-    now = time.monotonic()
-    if now - flushed < CHUNK:
-        return flushed
-    writer.flush()
-    return now
 
 
 def event_channel(name: str = "events", *, words: dict[int, str] | None = None) -> Channel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from pliant.device.checks import shown
 from pliant.device.frames import Message, SerialParser
 from pliant.device.link import Link
 from pliant.device.wiring import Wiring
@@ -22,11 +23,13 @@ def opened_serial_port(port: str, baud_rate: int) -> Any:
         raise MissingExtraError(
             f"a serial line needs pyserial ({error})", remedy="pip install 'pliant[hardware]'"
         ) from error
+    if not isinstance(port, str) or not port:
+        raise InputError(f"serial port {shown(port)}", remedy="give a name, such as '/dev/ttyUSB0'")
     # the loop:// port of pyserial counts a write without waiting as one that failed
     write_timeout = None if port.startswith("loop://") else 0
     try:
         return serial.serial_for_url(port, baudrate=baud_rate, timeout=0, write_timeout=write_timeout)
-    except (serial.SerialException, OSError, ValueError) as error:
+    except Exception as error:  # every kind of URL has its own
         raise InputError(
             f"serial port {port!r}: {error}",
             remedy="check its name (such as /dev/ttyUSB0), its rights and the baud rate",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
+from pliant.device.checks import as_names, require_kind_of, shown
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
 
@@ -15,9 +16,9 @@ Kind = Literal["effort", "displacement"]
 def require_kind(kind: str) -> Kind:
     """The kind of command, or an InputError where there is none of this name."""
     for known in get_args(Kind):
-        if kind == known:
+        if isinstance(kind, str) and kind == known:
             return cast(Kind, known)
-    raise InputError(f"kind is {kind!r}", remedy="choose 'effort' or 'displacement'")
+    raise InputError(f"kind is {shown(kind)}", remedy="choose 'effort' or 'displacement'")
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,12 @@ class Wiring:
 
     def __post_init__(self) -> None:
         require_kind(self.kind)
-        for what, names, units in (
-            ("commands", self.commands, self.command_units),
-            ("measurements", self.measurements, self.measurement_units),
-        ):
+        for what, its_units in (("commands", "command_units"), ("measurements", "measurement_units")):
+            names, units = as_names(what, getattr(self, what)), getattr(self, its_units)
+            if not (isinstance(units, (tuple, list)) and all(isinstance(unit, str) for unit in units)):
+                raise InputError(f"{its_units} is {shown(units)}", remedy="give one unit per row, such as ['N', 'N']")
+            object.__setattr__(self, what, names)
+            object.__setattr__(self, its_units, tuple(units))
             if len(names) != len(units):
                 raise InputError(f"{len(names)} {what} have {len(units)} units", remedy="give one unit per row")
         if not self.commands:
@@ -53,8 +56,9 @@ class Wiring:
         """Commands to these ports (default: the actuators, or all imposed ports where there are none), measurements of the
         displacements of those (default: effectors, sensors, and the commanded ports)."""
         require_kind(kind)
-        commanded = commanded_ports(robot) if commands is None else tuple(commands)
-        measured = measured_ports(robot, commanded) if measures is None else tuple(measures)
+        require_kind_of("robot", robot, Robot)
+        commanded = commanded_ports(robot) if commands is None else as_names("commands", commands)
+        measured = measured_ports(robot, commanded) if measures is None else as_names("measures", measures)
         names, units = _rows(robot, commanded, kind)
         rows, row_units = _rows(robot, measured, "displacement")
         return cls(kind, names, units, rows, row_units)

@@ -11,8 +11,8 @@ from pliant.errors import InputError
 from pliant.exchange._fence import fence
 from pliant.exchange.shared import Shared, bytes_of
 
-WRITTEN, TAKEN, LOST = 0, 8, 1
-"""Places of the counters; the reader's is on a cache line of its own."""
+WRITTEN, LOST, TAKEN, SAVED = 0, 1, 8, 9
+"""Places of the counters; the reader's are on a cache line of their own."""
 
 
 class Ring(Shared):
@@ -41,14 +41,36 @@ class Ring(Shared):
 
     def take(self) -> Iterator[NDArray[np.void]]:
         """The records that wait, oldest first, each a copy."""
-        while int(self.counters[TAKEN]) < int(self.counters[WRITTEN]):
-            taken = int(self.counters[TAKEN])
-            record = self.blank()
-            fence()
-            bytes_of(record)[:] = self.records[taken % self.capacity]
-            fence()
-            self.counters[TAKEN] = taken + 1
-            yield record
+        while len(batch := self.take_batch(1)):
+            yield batch[0]
+
+    def take_batch(self, most: int) -> NDArray[np.void]:
+        """The records that wait, oldest first, at most so many, as one array [n], a copy."""
+        taken = int(self.counters[TAKEN])
+        count = min(int(self.counters[WRITTEN]) - taken, most)
+        batch = np.zeros(count, self.dtype)
+        into, first = batch.view(np.uint8).reshape(count, self.dtype.itemsize), taken % self.capacity
+        before_end = min(count, self.capacity - first)
+        fence()
+        into[:before_end] = self.records[first : first + before_end]
+        into[before_end:] = self.records[: count - before_end]
+        fence()
+        self.counters[TAKEN] = taken + count
+        return batch
+
+    @property
+    def waiting(self) -> int:
+        """How many records wait for the reader."""
+        return int(self.counters[WRITTEN]) - int(self.counters[TAKEN])
+
+    def note_saved(self, records: int) -> None:
+        """The reader has brought so many records, in all, to where they outlive it."""
+        self.counters[SAVED] = records
+
+    @property
+    def unsaved(self) -> int:
+        """How many records were pushed, or lost, and would be gone with the reader now."""
+        return int(self.counters[WRITTEN]) + self.lost - int(self.counters[SAVED])
 
     @property
     def lost(self) -> int:

@@ -125,7 +125,7 @@ def mean_error(run: SimulatedRun) -> float:
 
 def different_plant(step: float = 0.005) -> SimulatedPlant:
     """The plant that stands for the paper's robot."""
-    return diamond.plant(step, kind="displacement", friction=0.05)
+    return diamond.plant(step, kind="displacement", size=0.0068, friction=0.05)
 
 
 def static_errors(robot: Robot, hanging: State, plant: SimulatedPlant, count: int = 8) -> Array:

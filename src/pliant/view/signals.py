@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import zip_longest
 from os import PathLike
 from typing import Any
 
@@ -12,7 +13,11 @@ from numpy.typing import NDArray
 from pliant.device import Log, Track
 
 MOST_ROWS = 16
-"""Rows of a field that get a line each."""
+"""Rows of a field that get a line each in the table."""
+PANELS_PER_COLUMN, MOST_COLUMNS = 7, 4
+"""Panels below each other in a picture, until there are no more columns."""
+WIDTH, HEIGHT, DPI = 17.0, 9.5, 110
+"""Of a picture at most [inches], and its pixels per inch: a screen."""
 
 
 def signal_fields(track: Track) -> list[str]:
@@ -21,34 +26,56 @@ def signal_fields(track: Track) -> list[str]:
 
 
 def draw_signals(log: Log, path: str | PathLike[str], *, title: str = "") -> None:
-    """Draw every field of every channel over time, a panel each, and marks where events were, to a PNG."""
+    """Draw every field of every channel over time, a panel each, and marks where events were, to a PNG that fits a screen:
+    many panels stand in columns; counts that stayed zero are told below instead of drawn."""
     from matplotlib.figure import Figure
 
-    panels = [
-        (track, field)
-        for track in log.tracks.values()
-        if len(track)
-        for field in (*signal_fields(track), *(f for f in track.words if f in track.fields))
-    ]
+    panels, silent = _panels(log)
     begin, _ = log.span
-    figure = Figure(figsize=(10, 1.2 + 1.6 * max(1, len(panels))), layout="constrained")
-    axes = figure.subplots(max(1, len(panels)), 1, sharex=True, squeeze=False)[:, 0]
-    for (track, field), place in zip(panels, axes, strict=False):
-        if field in track.words:
-            _draw_flags(place, track, field, begin)
+    columns = min(MOST_COLUMNS, max(1, -(-len(panels) // PANELS_PER_COLUMN)))
+    rows = max(1, -(-len(panels) // columns))
+    size = (10.0 if columns == 1 else WIDTH, min(1.2 + 1.6 * rows, HEIGHT))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, squeeze=False).ravel(order="F")
+    for place, panel in zip_longest(axes, panels):
+        if panel is None:
+            place.set_axis_off()
         else:
-            values = track[field].reshape(len(track), -1)
-            lines = place.plot(track.time - begin, values, linewidth=0.9)
-            rows = track.rows.get(field)
-            if rows and len(rows) <= 12:
-                place.legend(lines, rows, loc="upper right", fontsize=6, ncols=4)
-        unit = f" [{track.units[field]}]" if field in track.units else ""
-        place.set_ylabel(f"{track.name}\n{field}{unit}", fontsize=7)
-        place.tick_params(labelsize=7)
-    axes[-1].set_xlabel("time [s]", fontsize=8)
-    if title:
-        figure.suptitle(title, fontsize=9)
-    figure.savefig(path, dpi=110)
+            _draw_panel(place, panel[0], panel[1], begin)
+    for column in range(columns):
+        last = axes[min((column + 1) * rows, max(len(panels), 1)) - 1]
+        last.set_xlabel("time [s]", fontsize=8)
+        last.tick_params(labelbottom=True)
+    below = f"always zero: {', '.join(silent)}" if silent else ""
+    figure.suptitle("\n".join(filter(None, (title, below))), fontsize=8)
+    figure.savefig(path, dpi=DPI)
+
+
+def _panels(log: Log) -> tuple[list[tuple[Track, str]], list[str]]:
+    """What there is to draw, and the names of counts that stayed zero."""
+    panels, silent = [], []
+    for track in log.tracks.values():
+        for field in (*signal_fields(track), *(f for f in track.words if f in track.fields)) if len(track) else ():
+            values = track[field]
+            if values.ndim == 1 and values.dtype.kind in "iu" and field not in track.words and not values.any():
+                silent.append(f"{track.name}.{field}")
+            elif values.size:
+                panels.append((track, field))
+    return panels, silent
+
+
+def _draw_panel(place, track: Track, field: str, begin: float) -> None:  # type: ignore[no-untyped-def]
+    if field in track.words:
+        _draw_flags(place, track, field, begin)
+    else:
+        values = track[field].reshape(len(track), -1)
+        lines = place.plot(track.time - begin, values, linewidth=0.9)
+        rows = track.rows.get(field)
+        if rows and len(rows) <= 12:
+            place.legend(lines, rows, loc="upper right", fontsize=5, ncols=4)
+    unit = f" [{track.units[field]}]" if field in track.units else ""
+    place.set_ylabel(f"{track.name}\n{field}{unit}", fontsize=6)
+    place.tick_params(labelsize=6)
 
 
 def _draw_flags(place, track: Track, field: str, begin: float) -> None:  # type: ignore[no-untyped-def]

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from pliant.errors import InputError
+from pliant.exchange import stop_signals
 from pliant.view.page.palette import BRAND
 
 FRAMES = 40.0
@@ -82,8 +83,8 @@ class ServedPage(ABC):
         return f"http://127.0.0.1:{self.server.get_port()}"
 
     def serve(self, *, port: int = 8080, browser: bool = True) -> None:
-        """Open the page, show it in the browser where there is a display, and wait until Ctrl-C."""
-        with self:
+        """Open the page, show it in the browser where there is a display, and wait until Ctrl-C, SIGTERM or SIGHUP."""
+        with stop_signals(), self:
             address = self.open(port=port)
             print(f"{self.title or 'the robot'} is at {address}   (Ctrl-C ends)", flush=True)
             if browser and _has_display():
