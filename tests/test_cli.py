@@ -258,11 +258,14 @@ def test_run_a_mover_headless(tmp_path):
 
 
 def test_all_robots_are_named():
-    """The list, the help and the README's command line name every robot of the gallery."""
+    """The list, the help, the README and the guide's table name every robot of the gallery."""
     listed, told = pliant("robots").stdout, pliant("run", "--help").stdout
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    assert f"pliant run {' | '.join(all_robots)}" in readme
+    root = Path(__file__).parents[1]
+    readme, guide = (" ".join((root / page).read_text().split()) for page in ("README.md", "docs/guide.md"))
+    *most, last = all_robots
+    assert f"`pliant run ROBOT` with {', '.join(most)} or {last}." in readme
     for name in all_robots:
+        assert f"| `{name}` |" in guide
         assert name in listed
         assert name in told
 
