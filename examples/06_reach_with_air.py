@@ -46,8 +46,8 @@ with tempfile.TemporaryDirectory() as folder:
 
 inverse, statics = pl.Inverse(robot), pl.Statics(robot)
 state = statics.solve().require().state
-sagging = robot.displacement(state, "tip")
-circle = pl.Circle((0.0, *sagging + (0.0, 0.006)), radius=0.004, speed=0.01, normal=(1, 0, 0))
+sagging = robot.displacement(state, "tip")  # y and z
+circle = pl.Circle((0.0, sagging[0], sagging[1] + 0.006), radius=0.004, speed=0.01, normal=(1, 0, 0))
 start = circle.position(0.0)[1:]
 for share in np.linspace(0, 1, 26)[1:]:  # first to where the circle begins
     state = inverse.step(state, tip=sagging + share * (start - sagging)).require().state
