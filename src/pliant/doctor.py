@@ -79,9 +79,8 @@ def realtime_rights() -> str:
 
 
 def _cache_place() -> str:
-    import pliant
+    """Where the machine code of one kernel is, as of all others."""
+    from pliant.algebra._qp_kernels import solve_by_active_set
 
-    place = Path(pliant.__file__).parent
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return os.environ["NUMBA_CACHE_DIR"]
-    return str(place) if os.access(place, os.W_OK) else "the user's cache folder (the package is not writable)"
+    place = solve_by_active_set.stats.cache_path
+    return str(place) if place else "none: every process compiles its kernels again; set NUMBA_CACHE_DIR"
