@@ -8,12 +8,14 @@ import shlex
 import socket
 import sys
 import urllib.request
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
-from pliant import solids
+import pliant
+from pliant import control, solids
 from pliant.cli import app, main
 from pliant.gallery import all_robots
 from pliant.paper import all_papers
@@ -151,6 +153,25 @@ def test_a_page_has_no_code_that_nobody_runs(page):
     assert not re.search(r"^(?: {4}|\t)(?!\s*[-|*\d])", BLOCK.sub("", text), re.M), "an indented block"
     for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
         assert link.startswith("https://") or (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("name", ["Inverse", "InverseStep"])
+def test_the_inverse_explains_itself(name):
+    """Its help has an example with a checked number (doctests run in CI), and names all that a step gives."""
+    told = getattr(control, name).__doc__
+    assert told.count(">>> ") > 5
+    if name == "InverseStep":
+        for field in fields(control.InverseStep):
+            assert re.search(rf"\b{field.name}\b", told), field.name
+    else:
+        assert "`InverseStep`" in told
+
+
+def test_type_checkers_take_the_package_at_its_word():
+    """The marker is in the package, also in the installed one, as is the table of kernels."""
+    folder = Path(pliant.__file__).parent
+    assert (folder / "py.typed").is_file()
+    assert (folder / "algebra" / "kernels.json").is_file()
 
 
 def writer():
