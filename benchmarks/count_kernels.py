@@ -19,7 +19,7 @@ import time
 from numba.core import event
 from numba.core.registry import CPUDispatcher
 
-from pliant.algebra.compile_progress import COUNTED, kernel_name
+from pliant.algebra.compile_progress import COUNTED, counted_kernels, kernel_name
 from pliant.gallery import all_robots
 
 JOBS = {
@@ -112,8 +112,10 @@ def count() -> None:
             print(f"{job}: {len(jobs[job])} kernels", flush=True)
     used = sorted({name for names in jobs.values() for name in names})
     # one that was only ever compiled along with its caller took no time of its own
-    table = {"seconds": {name: seconds.get(name, 0.0) for name in used}, "jobs": jobs}
-    COUNTED.write_text(json.dumps(table, indent=0) + "\n")
+    kernels = [f'"{name}": {seconds.get(name, 0.0)}' for name in used]
+    lists = [f'"{job}": {json.dumps([used.index(name) for name in names])}' for job, names in jobs.items()]
+    rows = [",\n  ".join(part) for part in (kernels, lists)]  # a line per kernel and job, so that changes can be read
+    COUNTED.write_text(f'{{\n "kernels": {{\n  {rows[0]}\n }},\n "jobs": {{\n  {rows[1]}\n }}\n}}\n')
 
 
 def check(job: str) -> int:
@@ -121,7 +123,7 @@ def check(job: str) -> int:
     now = in_a_process(job)
     if now["compiled"]:
         now = in_a_process(job)
-    before, after = set(json.loads(COUNTED.read_text())["jobs"][job]), set(now["loaded"])
+    before, after = set(counted_kernels(job)), set(now["loaded"])
     for name in sorted(before ^ after):
         print(f"{job}: {name} {'is not needed any more' if name in before else 'was not counted'}")
     return int(before != after)

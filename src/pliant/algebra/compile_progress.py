@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from numba.core import event
+from numba.core import event, types
 
 COUNTED = Path(__file__).with_name("kernels.json")
 SILENCE = 5.0
@@ -26,18 +26,31 @@ LEARNING = 2.0
 
 def kernel_name(function: Any, signature: Any) -> str:
     """A kernel with the types of its arguments, in short: `body._tet_kernels.assemble#1f2e3d4c`."""
-    digest = hashlib.blake2b(str(tuple(signature)).encode(), digest_size=4).hexdigest()
+    digest = hashlib.blake2b(" ".join(map(_spelled, signature)).encode(), digest_size=4).hexdigest()
     return f"{function.__module__.removeprefix('pliant.')}.{function.__qualname__}#{digest}"
+
+
+def _spelled(kind: Any) -> str:
+    """A type of numba in a spelling of our own, which does not change with numba's."""
+    if isinstance(kind, types.Array):
+        return f"{_spelled(kind.dtype)}{kind.ndim}{kind.layout}{'' if kind.mutable else '!'}"
+    if isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+        return f"({' '.join(map(_spelled, kind))})"
+    return f"record{kind.size}" if isinstance(kind, types.Record) else str(kind)
 
 
 def missing_kernels(job: str) -> dict[str, float]:
     """Seconds by kernel of those that a job needs and the cache does not have; nothing for a job that was not counted."""
-    counted = json.loads(COUNTED.read_text()) if COUNTED.exists() else {"jobs": {}}
-    names = counted["jobs"].get(job, ())
-    cached: dict[str, set[str]] = {}
-    for where in {name.partition("#")[0] for name in names}:
-        cached[where] = _cached(where)
-    return {name: counted["seconds"][name] for name in names if name not in cached[name.partition("#")[0]]}
+    needed = counted_kernels(job)
+    cached = {where: _cached(where) for where in {name.partition("#")[0] for name in needed}}
+    return {name: seconds for name, seconds in needed.items() if name not in cached[name.partition("#")[0]]}
+
+
+def counted_kernels(job: str) -> dict[str, float]:
+    """Seconds by kernel of all that a job needs, where that was counted."""
+    table = json.loads(COUNTED.read_text()) if COUNTED.exists() else {"kernels": {}, "jobs": {}}
+    kernels = list(table["kernels"].items())
+    return dict(kernels[k] for k in table["jobs"].get(job, ()))
 
 
 def _cached(where: str) -> set[str]:
@@ -111,7 +124,7 @@ class CompileProgress(event.Listener):  # type: ignore[misc]
         self._say(f"pliant: compiling {number}kernels for this machine ({seconds}each only once) ...\n")
 
     def _expected(self, name: str) -> str:
-        """The kernel as it was counted: another version of numba may spell types otherwise."""
+        """The kernel as it was counted, or as nearly: with other types of its arguments."""
         if name in self._left:
             return name
         where = name.partition("#")[0]
