@@ -1,6 +1,6 @@
 """CPU time of `import pliant` beside that of what it stands on, interleaved; exits with 1 above 1.3 times.
 
-python benchmarks/import_time.py
+python benchmarks/import_time.py [--json FILE]
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+
+from pliant.view.figures import bounded, write_figures
 
 GROUND = "import numpy, scipy.sparse.linalg, numba"
 BOUND = 1.3
@@ -31,7 +33,10 @@ def main() -> int:
     print(
         f"import pliant: {min(ours):.3f} s CPU, numpy + scipy.sparse.linalg + numba: {min(ground):.3f} s, {ratio:.2f} x"
     )
-    return int(ratio > BOUND)
+    figure = bounded("import.over_ground", ratio, "x", BOUND, "lower", "numpy, scipy.sparse.linalg and numba, CPU time")
+    if "--json" in sys.argv:
+        write_figures([figure], sys.argv[sys.argv.index("--json") + 1])
+    return int(not figure.holds)
 
 
 if __name__ == "__main__":

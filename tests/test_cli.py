@@ -165,6 +165,87 @@ def test_mesh_inspects_and_fills(tmp_path):
     assert (tmp_path / "part.vtk").stat().st_size > 1000
 
 
+def test_a_mesh_is_not_overwritten(tmp_path, typed):
+    """A file of that name stays as it is, unless it is said that it may go; the part itself cannot be destroyed by a slip."""
+    part, out = tmp_path / "part.stl", tmp_path / "part.vtk"
+    solids.box((0.04, 0.02, 0.02)).write(part)
+    out.write_text("mine")
+    for target in (out, part):
+        before = target.read_bytes()
+        code, _, said = typed("mesh", part, "--fill", "0.006", "--out", target)
+        assert code == 2
+        assert "already exists; give another name, or --overwrite" in said
+        assert target.read_bytes() == before
+    assert typed("mesh", part, "--fill", "0.006", "--out", out, "--overwrite")[0] == 0
+    assert out.stat().st_size > 1000
+
+
+def test_what_is_replaced_is_told(tmp_path, typed):
+    """Figures and pictures of an earlier run are replaced, and the terminal says so; a file that holds no figures is not."""
+    file, out = tmp_path / "figures.json", tmp_path / "out"
+    for replaced in ("", " (replaced)"):
+        code, said, complaints = typed("run", "cantilever", "--json", file, "--out", out)
+        assert code == 0, complaints
+        assert f"picture: {out / 'cantilever.png'}{replaced}\n" in said
+        assert f"figures: {file}{replaced}\n" in said
+    file.write_text('{"mine": 1}')
+    code, _, complaints = typed("run", "cantilever", "--json", file, "--out", out)
+    assert code == 2
+    assert "exists, and holds no figures; give another name" in complaints
+    assert file.read_text() == '{"mine": 1}'
+
+
+def test_a_drive_is_refused_before_anything_is_built(typed, monkeypatch):
+    """An address that cannot be one, a robot without actuators, a kind of command without limits: nothing is built or
+    compiled."""
+
+    def must_not(*arguments):
+        raise AssertionError("this is work")
+
+    for exhibit in all_robots.values():
+        monkeypatch.setitem(exhibit.__dict__, "build", must_not)
+    for arguments, message in (
+        (("diamond", "--drive", "can:foo"), "give can:INTERFACE:CHANNEL, serial:PORT, or simulated"),
+        (("diamond", "--drive", "simulated", "--command", "bananas"), "choose 'effort' or 'displacement'"),
+        (("cantilever", "--drive", "simulated"), "has no actuators to drive; leave out --drive"),
+        (
+            ("pneunet", "--drive", "simulated", "--command", "displacement"),
+            "give --command effort, or leave out --command",
+        ),
+        (("multigait", "--drive", "simulated"), "leave out --drive"),
+    ):
+        code, _, complaints = typed("run", *arguments)
+        assert code == 2
+        assert message in complaints
+        assert complaints.count("\n") == 1
+
+
+def test_why_a_file_cannot_be_read_is_told(tmp_path, typed):
+    """meshio prints its reason and ends the program; here the reason is in the one line."""
+    for name, text, reason in (
+        ("a.vtk", "# vtk DataFile Version 4.2\nx\nASCII\nDATASET NONSENSE\n", "supported (not NONSENSE)"),
+        ("b.vtu", '<VTKFile type="ImageData"></VTKFile>', "Expected type UnstructuredGrid, found ImageData"),
+        ("c.ply", "ply\nformat what", "meshio does not say why"),
+    ):
+        (tmp_path / name).write_text(text)
+        code, _, said = typed("mesh", tmp_path / name)
+        assert code == 2
+        assert reason in said
+        assert "SystemExit" not in said
+
+
+def test_interrupted_is_no_traceback(typed, monkeypatch):
+    """Ctrl-C while something is computed ends with the code that shells know."""
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(all_robots["cantilever"].__dict__, "build", interrupted)
+    code, _, complaints = typed("run", "cantilever", "--headless")
+    assert code == 130
+    assert "Traceback" not in complaints
+
+
 def test_check_tells_the_discretization_error(tmp_path):
     """`pliant check` prints how much softer ten-node tets are."""
     make.box((0.1, 0.01, 0.01), (10, 1, 1)).write(tmp_path / "beam.vtk")
@@ -258,11 +339,14 @@ def test_run_a_mover_headless(tmp_path):
 
 
 def test_all_robots_are_named():
-    """The list, the help and the README's command line name every robot of the gallery."""
+    """The list, the help, the README and the guide's table name every robot of the gallery."""
     listed, told = pliant("robots").stdout, pliant("run", "--help").stdout
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    assert f"pliant run {' | '.join(all_robots)}" in readme
+    root = Path(__file__).parents[1]
+    readme, guide = (" ".join((root / page).read_text().split()) for page in ("README.md", "docs/guide.md"))
+    *most, last = all_robots
+    assert f"`pliant run ROBOT` with {', '.join(most)} or {last}." in readme
     for name in all_robots:
+        assert f"| `{name}` |" in guide
         assert name in listed
         assert name in told
 

@@ -13,7 +13,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 def test_there_are_examples():
     """They are found where they are looked for, and numbered."""
-    assert len(EXAMPLES) >= 3
+    assert len(EXAMPLES) >= 6
     assert [path.name[:2] for path in EXAMPLES] == [f"{k:02d}" for k in range(1, len(EXAMPLES) + 1)]
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, NoReturn, Optional
 
 import typer
 
+from pliant.algebra.compile_progress import expect_kernels_of
 from pliant.errors import FileError, InputError, PliantError
 
 if TYPE_CHECKING:
     from pliant.device import Log
     from pliant.gallery import Choices, Exhibit
+    from pliant.view import Figure
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Soft-robot simulation and real-time model-based control.",
@@ -25,6 +29,10 @@ PagePort = Annotated[
     int, typer.Option(min=1, max=65535, help="Port of the page on this machine; the next free one where taken.")
 ]
 OpenBrowser = Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")]
+
+
+LONGEST = 7 * 86400.0
+"""Seconds that a benchmark may be asked to take."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -92,10 +100,13 @@ def run(
     from pliant.gallery import Choices, find
 
     exhibit = find(robot)
-    _require_writable(json, record)
-    _require_page_for_drive(headless or json is not None, drive, command, record)
+    without_page = headless or json is not None
+    _require_new_or_figures(json)
+    _require_folder_for(record)
+    _require_page_for_drive(without_page, drive, command, record)
     choices = Choices(trajectory, mesh, body, gait, drive, command, record)
-    if headless or json is not None:
+    expect_kernels_of(f"run {robot} --headless" if without_page else f"run {robot}")
+    if without_page:
         _report(robot, exhibit, choices, out, json)
     else:
         exhibit.page(choices).serve(port=port, browser=browser)
@@ -103,18 +114,17 @@ def run(
 
 def _report(name: str, exhibit: Exhibit, choices: Choices, out: Path, json: Path | None) -> None:
     """Figures to the terminal and to a file, a picture to a folder."""
-    from pliant.view import print_figures, write_figures
+    from pliant.view import print_figures
 
-    out.mkdir(parents=True, exist_ok=True)
+    before = _files_in(out)
     showing = exhibit.show(choices)
     print_figures(showing.figures, exhibit.title)
     for remark in showing.remarks:
         print(remark)
     picture = out / f"{name}.png"
     showing.draw(picture)
-    print(f"picture: {picture}")
-    if json is not None:
-        write_figures(showing.figures, json)
+    _tell_written("picture", picture, before)
+    _write(showing.figures, json)
 
 
 @app.command()
@@ -133,6 +143,9 @@ def mesh(
     fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size, in metres.")] = None,  # noqa: UP045
     method: Annotated[str, typer.Option(help="Filler: stuffing, tetwild or gmsh.")] = "stuffing",
     out: Annotated[Optional[Path], typer.Option(help="Write the mesh here.")] = None,  # noqa: UP045
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file of --out where there is one.")
+    ] = False,
 ) -> None:
     """Inspect a mesh; fill a closed surface with tets."""
     from pliant.shape import TetMesh, read
@@ -140,7 +153,10 @@ def mesh(
 
     if out is not None and out.suffix.lower() not in FORMATS:
         raise FileError(f"{out} has an unknown ending", remedy=f"use one of {', '.join(FORMATS)}", path=out)
-    _require_writable(out)
+    _require_folder_for(out)
+    if out is not None and out.exists() and not overwrite:
+        raise FileError(f"{out} already exists", remedy="give another name, or --overwrite", path=out)
+    expect_kernels_of("mesh --fill")
     shape = read(file, unit)
     print(shape)
     if fill is not None:
@@ -170,6 +186,8 @@ def check(
     from pliant.material import Corotational
     from pliant.shape import HalfSpace, TetMesh, read
 
+    expect_kernels_of("check --fill")
+    law = Corotational(E=young, nu=nu)
     shape = read(file, unit)
     shape = shape.filled(fill) if fill is not None else shape
     if not isinstance(shape, TetMesh):
@@ -179,7 +197,7 @@ def check(
     axis = int(shape.size.argmax())
     normal = [float(k == axis) for k in range(3)]
     held = shape.where(HalfSpace(shape.bounds[0] + 0.05 * shape.size, normal))
-    body = TetBody(shape, Corotational(E=young, nu=nu), fixed=held)
+    body = TetBody(shape, law, fixed=held)
     print(f"held at its low end along {'xyz'[axis]} ({len(held)} nodes), under its own weight:")
     print(body.discretization_error())
 
@@ -193,6 +211,9 @@ def repair(
     from pliant.device import read_recording
     from pliant.device import repair as repaired
 
+    _require_folder_for(out)
+    if out is not None and out.exists():
+        raise FileError(f"{out} already exists", remedy="give another name", path=out)
     before = read_recording(file)
     if before.whole and not before.damaged and out is None:
         print(f"{file} is whole")
@@ -240,10 +261,10 @@ def replay(
     _print_damage(log)
     if log.damaged or not log.whole:
         print(f"pliant repair {file} makes it whole for other programs")
-    out.mkdir(parents=True, exist_ok=True)
+    before = _files_in(out)
     picture = out / f"{file.stem}.png"
     draw_signals(log, picture, title=file.name)
-    print(f"picture: {picture}")
+    _tell_written("picture", picture, before)
     if page:
         _rerun(log, file.name, robot, port, browser)
 
@@ -288,11 +309,17 @@ def bench(
     """Measure speed, as milliseconds and as ratios within one run."""
     from pliant.bench import fem, inverse, qp
     from pliant.bench.repeat import repeated
-    from pliant.view import Figure, print_figures, write_figures
+    from pliant.shape import read
+    from pliant.view import print_figures
 
-    _require_writable(json)
-    if mesh is not None and what not in ("fem", "inverse"):
-        raise InputError(f"{what} is not measured on a mesh", remedy="leave out --mesh")
+    _require_new_or_figures(json)
+    if not seconds * repeats <= LONGEST:
+        raise InputError(f"{repeats} runs of {seconds:g} s would take weeks", remedy="give fewer or shorter ones")
+    if mesh is not None:
+        if what not in ("fem", "inverse"):
+            raise InputError(f"{what} is not measured on a mesh", remedy="leave out --mesh")
+        read(mesh, "mm")
+    expect_kernels_of(f"bench {what}")
     lines: list[str] = []
     if what == "fem":
         figures = repeated(lambda: fem.measure(mesh, large=large), repeats)
@@ -322,8 +349,7 @@ def bench(
         raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse, qp, realtime or springs")
     print_figures(figures, title)
     print("\n".join(lines))
-    if json is not None:
-        write_figures(figures, json)
+    _write(figures, json)
 
 
 @app.command()
@@ -335,34 +361,43 @@ def paper(
 ) -> None:
     """Reproduce a paper's tables and figures, each value beside the paper's."""
     from pliant.paper import all_papers
-    from pliant.view import print_figures, write_figures
+    from pliant.view import print_figures
 
     if name not in all_papers:
         raise InputError(f"there is no paper {name!r}", remedy=f"choose: {', '.join(all_papers)}")
-    _require_writable(json)
-    out.mkdir(parents=True, exist_ok=True)
+    _require_new_or_figures(json)
+    before = _files_in(out)
     chosen = all_papers[name]
     result = chosen.reproduce(out, data)
     print_figures(result.figures, chosen.title)
     print("\n".join(result.lines))
     for path in result.plots:
-        print(f"drawn: {path}")
-    if json is not None:
-        write_figures(result.figures, json)
+        _tell_written("drawn", path, before)
+    _write(result.figures, json)
 
 
 def main() -> None:
-    """Entry point: errors of pliant's own are one line on stderr, with exit code 2."""
+    """Entry point: what is wrong with the arguments, the files or the robot is one line on stderr, with exit code 2."""
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], prog_name="pliant", standalone_mode=False)
     except PliantError as error:
-        print(f"pliant: {type(error).__name__}: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(f"{type(error).__name__}: {error}")
     except OSError as error:
-        print(
-            f"pliant: {error.strerror or error}: {error.filename or ''}; check the path and its rights", file=sys.stderr
-        )
-        sys.exit(2)
+        _end(f"{error.strerror or error}: {error.filename or ''}; check the path and its rights")
+    except Exception as error:
+        said = getattr(error, "format_message", None)  # of typer, about arguments; the class depends on its version
+        if said is not None:
+            where = getattr(getattr(error, "ctx", None), "command_path", "pliant")
+            _end(f"{said().rstrip('.')}; see {where} --help")
+        if type(error).__name__ == "Abort":  # Ctrl-C
+            sys.exit(130)
+        raise
+    sys.exit(code or 0)
+
+
+def _end(what: str) -> NoReturn:
+    print("pliant: " + " ".join(what.split()), file=sys.stderr)
+    sys.exit(2)
 
 
 def _require_page_for_drive(without: bool, drive: str | None, command: str | None, record: Path | None) -> None:
@@ -374,13 +409,47 @@ def _require_page_for_drive(without: bool, drive: str | None, command: str | Non
             raise InputError(f"{option} is about a drive", remedy=f"give one with --drive, or leave out {option}")
 
 
-def _require_writable(*files: Path | None) -> None:
-    """Refuse an output file whose folder does not exist before the work is done, not after."""
-    for file in files:
-        if file is not None and not file.absolute().parent.is_dir():
-            raise FileError(
-                f"there is no folder {file.absolute().parent}", remedy="make it first, or give another path"
-            )
+def _require_folder_for(file: Path | None) -> None:
+    """Refuse an output file that cannot be, before the work is done and not after."""
+    if file is None:
+        return
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise FileError(f"there is no folder {folder}", remedy="make it first, or give another path")
+    if file.is_dir():
+        raise FileError(f"{file} is a folder", remedy="give the name of a file")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise FileError(f"{file} cannot be written", remedy="check the rights, or give another path")
+
+
+def _require_new_or_figures(json: Path | None) -> None:
+    """Figures replace older figures, since they are measured again and again; never anything else."""
+    from pliant.view.figures import are_figures
+
+    _require_folder_for(json)
+    if json is not None and json.is_file() and not are_figures(json):  # a pipe or a terminal is not replaced
+        raise FileError(f"{json} exists, and holds no figures", remedy="give another name", path=json)
+
+
+def _write(figures: Sequence[Figure], json: Path | None) -> None:
+    """Figures to a file, if one is wanted."""
+    from pliant.view import write_figures
+
+    if json is not None:
+        before = {json} if json.exists() else set()
+        write_figures(figures, json)
+        _tell_written("figures", json, before)
+
+
+def _files_in(out: Path) -> set[Path]:
+    """What is in a folder for pictures, which is made where there is none."""
+    out.mkdir(parents=True, exist_ok=True)
+    return set(out.iterdir())
+
+
+def _tell_written(what: str, file: Path, before: set[Path]) -> None:
+    """Say what was written, and whether something of that name was there before."""
+    print(f"{what}: {file}{' (replaced)' if file in before else ''}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import sys
+from pathlib import Path
 
 from pliant.exchange import usable_cores
 
@@ -22,6 +23,7 @@ def examine() -> None:
         print(f"  {name:<12}{_version(name) or 'MISSING: pip install ' + name}")
     for name, extra in EXTRAS.items():
         print(f"  {name:<12}{_version(name) or f'not installed (optional): pip install pliant[{extra}]'}")
+    print(f"processor: {processor()}")
     print(f"cores: {len(usable_cores())} usable of {os.cpu_count()}")
     print(f"vector units: {vector_units()}")
     print(f"real-time priority: {realtime_rights()}")
@@ -33,6 +35,20 @@ def _version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+def machine() -> str:
+    """This machine in one line, for figures that were measured on it."""
+    system = f"{platform.system()}, Python {platform.python_version()}"
+    return f"{len(usable_cores())} cores of {processor()}, {vector_units()}, {system}"
+
+
+def processor() -> str:
+    """The name of the processor, as its maker has it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def vector_units() -> str:
@@ -63,11 +79,8 @@ def realtime_rights() -> str:
 
 
 def _cache_place() -> str:
-    from pathlib import Path
+    """Where the machine code of one kernel is, as of all others."""
+    from pliant.algebra._qp_kernels import solve_by_active_set
 
-    import pliant
-
-    place = Path(pliant.__file__).parent
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return os.environ["NUMBA_CACHE_DIR"]
-    return str(place) if os.access(place, os.W_OK) else "the user's cache folder (the package is not writable)"
+    place = solve_by_active_set.stats.cache_path
+    return str(place) if place else "none: every process compiles its kernels again; set NUMBA_CACHE_DIR"

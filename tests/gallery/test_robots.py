@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,16 @@ import pytest
 
 from pliant.body import SpringBody, TetBody
 from pliant.control import Inverse
+from pliant.device import Guard
 from pliant.errors import InputError, PliantWarning, SurfaceError
-from pliant.gallery import Follower, all_robots, find, finger, pneunet, trunk
+from pliant.gallery import Choices, Follower, all_robots, find, finger, pneunet, trunk
+from pliant.gallery.follower import no_paths
 from pliant.material import Corotational
 from pliant.motion import Statics
 from pliant.robot import Robot
 from pliant.robot.roles import Role
 from pliant.shape import make, read
+from waiting import until
 
 DATA = Path(os.environ.get("PLIANT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "meshes"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="outside meshes are absent; set PLIANT_DATA")
@@ -42,6 +46,42 @@ def test_every_follower_is_complete(name):
     for paths in exhibit.paths(robot, hanging).values():
         assert tuple(paths) == robot.named(Role.EFFECTOR)
         assert all(np.isfinite(path.position(path.duration / 3)).all() for path in paths.values())
+
+
+@pytest.mark.parametrize("name", [name for name, exhibit in all_robots.items() if isinstance(exhibit, Follower)])
+def test_every_follower_says_what_a_drive_of_it_can_be_told(name):
+    """`commands` are those kinds for which its actuators have limits and rates, so that a guard can be made: told before it
+    is built, true once it is."""
+    exhibit = all_robots[name]
+    robot = exhibit.build(None)
+    for kind in ("effort", "displacement"):
+        if kind in exhibit.commands:
+            assert exhibit.chosen_command("simulated", kind) == kind
+            assert Guard.of_robot(robot, kind).kind == kind
+        else:
+            with pytest.raises(InputError, match=r"leave out --drive|no limits of their"):
+                exhibit.chosen_command("simulated", kind)
+            with pytest.raises(InputError):
+                Guard.of_robot(robot, kind)
+    assert bool(exhibit.commands) == bool(robot.named(Role.ACTUATOR))
+
+
+@pytest.mark.parametrize("name", ["finger", "pneunet", "trunk"])
+def test_every_follower_moves_a_drive(name):
+    """Its page with a simulated drive: commands leave, none out of bounds, and the drive is closed with the page."""
+    page = replace(find(name), paths=no_paths).page(Choices(drive="simulated"))  # it takes a while to find its paths
+    feed = page.session.feed
+    try:
+        until(lambda: feed.drive.status.sent > 3)
+        wish = 0.5 * (feed.guard.low + feed.guard.high)
+        feed.wish(wish)
+        until(lambda: np.abs(feed.guard.command).max() > 0)
+        assert (feed.guard.command >= feed.guard.low).all()
+        assert (feed.guard.command <= feed.guard.high).all()
+        assert feed.drive.status.faults == 0
+    finally:
+        page.close()
+    assert feed.is_safe
 
 
 @pytest.mark.parametrize(("name", "live", "converged"), [("finger", 0.3, 0.01), ("trunk", 0.3, 1e-3)])

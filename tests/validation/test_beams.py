@@ -25,31 +25,32 @@ def tip_deflection(beam: Beam, through: int, order: int, *, glued: bool = False)
 
 
 @pytest.mark.parametrize("nu", [0.3, 0.45])
-def test_two_ten_node_tets_through_the_height_bend_like_a_beam(nu, capsys):
+def test_two_ten_node_tets_through_the_height_bend_like_a_beam(nu, figure):
     """Within 1 % of Timoshenko when the root is held as in beam theory; a glued root is stiffer."""
     beam = Beam(0.08, 0.01, 0.01, E=1e5, nu=nu)
     held, glued = tip_deflection(beam, 2, 2), tip_deflection(beam, 2, 2, glued=True)
-    with capsys.disabled():
-        print(f"\n  order 2, nu {nu}: {held:.4f} of Timoshenko, glued root {glued:.4f}", end="")
+    figure(f"beam.order2_nu_{nu}", held, reference=1, source="Timoshenko")
+    figure(f"beam.order2_glued_nu_{nu}", glued, reference=1, source="Timoshenko, whose root is not glued")
     assert held == pytest.approx(1, abs=0.01)
     assert glued < held
 
 
-def test_four_node_tets_converge_to_the_beam(capsys):
+def test_four_node_tets_converge_to_the_beam(figure):
     """At 2, 4 and 8 elements through the height the error falls with the square of the size."""
     beam, through = Beam(0.06, 0.01, 0.01, E=1e5, nu=0.3), np.array([2, 4, 8])
     reference = tip_deflection(beam, 4, 2)
     errors = [reference - tip_deflection(beam, int(n), 1) for n in through]
     slope = fitted_slope(1 / through[1:], errors[1:])
-    with capsys.disabled():
-        print(f"\n  order 1: too stiff by {', '.join(f'{100 * e:.1f} %' for e in errors)}, slope {slope:.2f}", end="")
+    for n, error in zip(through, errors, strict=True):
+        figure(f"beam.order1_{n}_through", reference - error, reference=1, source="Timoshenko")
+    figure("beam.order1_slope", slope, "", 2, "theory")
     assert reference == pytest.approx(1, abs=0.005)
     assert errors[0] > errors[1] > errors[2] > 0
     assert 1.5 < slope < 2.5
 
 
 @pytest.mark.parametrize("load", ["tip", "weight", "both"])
-def test_large_deflection_follows_the_elastica(load, capsys):
+def test_large_deflection_follows_the_elastica(load, figure):
     """Reach, drop and rotation of the tip of a slender beam bent by more than 45 degrees are within 1 % of the elastica."""
     beam = Beam(0.2, 0.01, 0.008, E=2e5, nu=0.3, density=1000.0)
     scale = beam.bending / beam.length**2
@@ -69,19 +70,16 @@ def test_large_deflection_follows_the_elastica(load, capsys):
     low, high = robot.displacement(state, "edges").reshape(2, 3)
     rotation = np.arctan2(high[0] - low[0], high[2] - low[2])
     reach, drop, angle = beam.elastica(force, weight)
-    with capsys.disabled():
-        print(
-            f"\n  elastica, {load}: reach {x / reach:.4f}, drop {-z / drop:.4f}, "
-            f"rotation {np.degrees(rotation):.2f} of {np.degrees(angle):.2f} degrees",
-            end="",
-        )
+    figure(f"elastica.{load}_reach", x / reach, reference=1, source="elastica")
+    figure(f"elastica.{load}_drop", -z / drop, reference=1, source="elastica")
+    figure(f"elastica.{load}_rotation_deg", np.degrees(rotation), "deg", np.degrees(angle), "elastica")
     assert angle > np.radians(45)
     assert x == pytest.approx(reach, rel=0.01)
     assert -z == pytest.approx(drop, rel=0.01)
     assert rotation == pytest.approx(angle, rel=0.01)
 
 
-def test_natural_frequencies_of_a_cantilever(capsys):
+def test_natural_frequencies_of_a_cantilever(figure):
     """The first four bending frequencies, two in each plane, are within 1 % of Timoshenko's beam."""
     beam = Beam(0.12, 0.012, 0.008, E=2e5, nu=0.3, density=1100.0)
     mesh = beam.mesh(24, 2)
@@ -89,8 +87,8 @@ def test_natural_frequencies_of_a_cantilever(capsys):
     robot = Robot(TetBody(mesh, law, density=beam.density, order=2, sliding=beam_root(mesh)))
     expected = np.sort(np.concatenate([beam.frequencies(2), beam.turned().frequencies(2)]))
     found = natural_modes(robot, 4).frequencies
-    with capsys.disabled():
-        print(f"\n  frequencies {np.round(found, 2)} Hz, of Timoshenko {np.round(found / expected, 4)}", end="")
+    for k, ratio in enumerate(found / expected):
+        figure(f"modes.frequency_{k + 1}", ratio, reference=1, source="Timoshenko")
     assert found == pytest.approx(expected, rel=0.01)
 
 

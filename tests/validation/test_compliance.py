@@ -50,9 +50,9 @@ def robot(efforts, order=1, damping=(0.0, 0.0)):
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("order", [1, 2])
-def test_the_whole_block_is_the_slope_of_the_equilibrium(state, order, capsys):
+def test_the_whole_block_is_the_slope_of_the_equilibrium(state, order, figure):
     """Every entry of W, cable, cavity, force and stiffness by each other, within 1e-4 of central differences of the
-    converged statics; symmetric to 1e-10. The warped tangent's error is printed beside."""
+    converged statics; symmetric to 1e-10. The warped tangent's error is a figure beside."""
     arm = robot(STATES[state], order)
     statics = Statics(arm, tolerance=1e-12)
     here = statics.solve().require().state
@@ -72,12 +72,10 @@ def test_the_whole_block_is_the_slope_of_the_equilibrium(state, order, capsys):
         arm.set_effort(name, STATES[state][name])
     error = np.abs(W / slopes - 1)
     warped = np.abs(arm.linearize(here, tangent="warped").W / slopes - 1)
-    with capsys.disabled():
-        print(
-            f"\n  {state}, order {order}: W off by at most {error.max():.1e} (exact), {100 * warped.max():.0f} % "
-            f"(warped; diagonal {100 * np.diag(warped).max():.0f} %)",
-            end="",
-        )
+    name, source = f"compliance.{state.replace(' ', '_')}_order{order}", "differences of the equilibrium"
+    figure(f"{name}_exact", error.max(), "", 0, source)
+    figure(f"{name}_warped", warped.max(), "", 0, source)
+    figure(f"{name}_warped_diagonal", np.diag(warped).max(), "", 0, source)
     assert error.max() < 1e-4
 
 

@@ -45,7 +45,7 @@ def moduli(lattice: Lattice, size: tuple[float, float, float]) -> tuple[float, f
 
 
 @pytest.mark.parametrize("body_diagonals", [0.0, 0.05, 0.2])
-def test_a_block_in_tension_has_its_modulus_and_a_quarter(body_diagonals, capsys):
+def test_a_block_in_tension_has_its_modulus_and_a_quarter(body_diagonals, figure):
     """E within 1e-6 and nu = 1/4 within 1e-5, with boundary springs by their share."""
     lattice = Lattice.block((6, 3, 4), 0.01, body_diagonals=body_diagonals)
     x = lattice.points
@@ -53,8 +53,8 @@ def test_a_block_in_tension_has_its_modulus_and_a_quarter(body_diagonals, capsys
     u, f = strained(lattice, low | high, np.where(high[:, None], 1e-3 * 0.06, 0.0))
     E = f[high, 0].sum() / (0.03 * 0.04) / 1e-3
     across = [np.polyfit(x[:, c], u[:, c], 1)[0] for c in (1, 2)]
-    with capsys.disabled():
-        print(f"\n  k3 = {body_diagonals} E a: E {E - 1:+.1e}, nu {-across[0] / 1e-3:.8f}", end="")
+    figure(f"lattice.tension_E_error_k3_{body_diagonals}", abs(E - 1), "", 0, "that of the material")
+    figure(f"lattice.tension_nu_k3_{body_diagonals}", -across[0] / 1e-3, "", 0.25, "central forces")
     assert pytest.approx(1, abs=1e-6) == E
     assert np.array(across) == pytest.approx(-0.25e-3, abs=1e-5 * 1e-3)
 
@@ -72,36 +72,36 @@ def tip_deflection(through: int, slenderness: int, body_diagonals: float) -> flo
     return float(robot.displacement(state, "load")[0]) / beam.tip_deflection(1e-5)
 
 
-def test_a_cantilever_converges_to_timoshenko(capsys):
+def test_a_cantilever_converges_to_timoshenko(figure):
     """Within 3 % at 8 cells through the height; the error falls with the square of the cell size."""
     through = np.array([2, 4, 8])
     errors = [1 - tip_deflection(int(n), 6, 0.05) for n in through]
     slope = fitted_slope(1 / through, errors)
-    with capsys.disabled():
-        print(f"\n  too stiff by {', '.join(f'{100 * e:.2f} %' for e in errors)}, slope {slope:.2f}", end="")
+    for n, error in zip(through, errors, strict=True):
+        figure(f"lattice.cantilever_{n}_cells", 1 - error, reference=1, source="Timoshenko")
+    figure("lattice.cantilever_slope", slope, "", 2, "theory")
     assert errors[0] > errors[1] > errors[2] > 0
     assert errors[2] < 0.03
     assert 1.7 < slope < 2.3
 
 
 @pytest.mark.parametrize("through", [4, 8])
-def test_the_bending_stiffness_of_a_lattice_is_known(through, capsys):
+def test_the_bending_stiffness_of_a_lattice_is_known(through, figure):
     """Without body diagonals and L/H = 10 the bending stiffness is E I (1 + 1/n^2): with that factor within 1 %."""
     ratio = tip_deflection(through, 10, 0.0) * (1 + 1 / through**2)
-    with capsys.disabled():
-        print(f"\n  {through} cells: {ratio:.4f} of Timoshenko after the factor", end="")
+    figure(f"lattice.factored_{through}_cells", ratio, reference=1, source="Timoshenko, E I (1 + 1/n^2)")
     assert ratio == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.parametrize(("across", "seeds"), [(8, 3), pytest.param(12, 2, marks=pytest.mark.slow)])
-def test_best_candidate_lattices_have_the_modulus(across, seeds, capsys):
+def test_best_candidate_lattices_have_the_modulus(across, seeds, figure):
     """Within 3 % in tension and 6 % in bending for every seed; without the relaxation factor they are too soft."""
     size = (0.08, 0.04, 0.04)
     for seed in range(seeds):
         lattice = Lattice.scattered(solids.box(size), 0.04 / across, seed=seed)
         tension, bending = moduli(lattice, size)
-        with capsys.disabled():
-            print(f"\n  {across} across, {len(lattice.points)} points: {tension:.3f}, {bending:.3f}", end="")
+        for what, ratio in (("tension", tension), ("bending", bending)):
+            figure(f"lattice.scattered_{across}_seed{seed}_{what}", ratio, reference=1, source="E of the material")
         assert tension == pytest.approx(1, abs=0.03)
         assert bending == pytest.approx(1, abs=0.06)
     assert moduli(Lattice.from_tets(lattice.points, lattice.cells), size)[0] < 0.95

@@ -38,18 +38,17 @@ def membrane_rise(cells: int, law, **kind) -> float:
 
 
 @pytest.mark.parametrize("law", [Linear, Corotational, NeoHookean])
-def test_patches_free_a_bent_block_from_locking(law, capsys):
+def test_patches_free_a_bent_block_from_locking(law, figure):
     """On Cook's membrane at nu 0.499 plain four-node tets move a third of what ten-node tets do; with patches they lose
     less than a third as much, and no more than plain ones lose in bending at nu 0.3."""
     material, compressible = law(E=1e5, nu=0.499), law(E=1e5, nu=0.3)
     reference = membrane_rise(12, material, order=2)
     plain, patched = (membrane_rise(8, material, volume=volume) / reference for volume in ("elements", "patches"))
     unlocked = membrane_rise(8, compressible) / membrane_rise(12, compressible, order=2)
-    with capsys.disabled():
-        print(
-            f"\n  Cook {law.__name__}: plain {plain:.3f}, patches {patched:.3f} of order 2; at nu 0.3 plain {unlocked:.3f}",
-            end="",
-        )
+    name = f"cook.{law.__name__.lower()}"
+    figure(f"{name}_plain", plain, reference=1, source="ten-node tets, nu 0.499")
+    figure(f"{name}_patches", patched, reference=1, source="ten-node tets, nu 0.499")
+    figure(f"{name}_plain_nu_0.3", unlocked, reference=1, source="ten-node tets, nu 0.3")
     assert 1 - plain > 3 * abs(1 - patched)
     assert abs(1 - patched) < 1 - unlocked
 
@@ -66,12 +65,12 @@ def squeezed_work(cells: int, **kind) -> float:
     return body.energy(Statics(robot).solve(prescribed=goal).require().state.x)
 
 
-def test_patches_free_a_squeezed_block_from_locking(capsys):
+def test_patches_free_a_squeezed_block_from_locking(figure):
     """Under a punch at nu 0.499 plain four-node tets are several times too stiff; with patches they are within 10 % of
     ten-node tets."""
     reference = squeezed_work(8, order=2)
     plain, patched = (squeezed_work(8, volume=volume) / reference for volume in ("elements", "patches"))
-    with capsys.disabled():
-        print(f"\n  punch: stiffness plain {plain:.3f}, patches {patched:.3f} of order 2", end="")
+    figure("punch.plain", plain, reference=1, source="stiffness of ten-node tets, nu 0.499")
+    figure("punch.patches", patched, reference=1, source="stiffness of ten-node tets, nu 0.499")
     assert plain > 3
     assert patched == pytest.approx(1, abs=0.1)

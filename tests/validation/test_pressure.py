@@ -83,7 +83,7 @@ class HollowSphere:
         return state, float(robot.displacement(state, "air")[0])
 
 
-def test_thick_sphere_under_inner_pressure_is_lames(capsys):
+def test_thick_sphere_under_inner_pressure_is_lames(figure):
     """Displacement (by volume, and at the nodes of the wall) and hoop stress at the inner wall are within 1 % of Lamé:
     u = p a^3 / (b^3 - a^3) / E [(1 - 2 nu) r + (1 + nu) b^3 / (2 r^2)], s = p a^3 / (b^3 - a^3) [1 + b^3 / (2 r^3)]."""
     law, pressure = Linear(E=1e5, nu=0.3), 1.0
@@ -106,12 +106,11 @@ def test_thick_sphere_under_inner_pressure_is_lames(capsys):
     by_volume = growth / (4 * np.pi * a**2) / move(a)
     at_corners, at_middles = ((moved / move(r))[kind].mean() for kind in (corner, ~corner))
     hoops = (hoop / (scale * (1 + b**3 / (2 * r**3)))).mean()
-    with capsys.disabled():
-        print(
-            f"\n  Lamé, {len(sphere.body.mesh.tets)} tets: u by volume {by_volume:.4f}, corners {at_corners:.4f}, "
-            f"middles {at_middles:.4f}, hoop {hoops:.4f}",
-            end="",
-        )
+    figure("lame.tets", len(sphere.body.mesh.tets), "tets")
+    figure("lame.displacement_by_volume", by_volume, reference=1, source="Lamé")
+    figure("lame.displacement_at_corners", at_corners, reference=1, source="Lamé")
+    figure("lame.displacement_at_middles", at_middles, reference=1, source="Lamé")
+    figure("lame.hoop_stress", hoops, reference=1, source="Lamé")
     assert by_volume == pytest.approx(1, abs=0.01)
     assert at_corners == pytest.approx(1, abs=0.01)
     assert at_middles == pytest.approx(1, abs=0.01)
@@ -131,7 +130,7 @@ def balloon_pressure(stretch: float, a: float, b: float, mu: float) -> float:
 
 
 @pytest.mark.parametrize("stretch", [1.6])
-def test_a_rubber_balloon_follows_its_closed_form(stretch, capsys):
+def test_a_rubber_balloon_follows_its_closed_form(stretch, figure):
     """Under the pressure of a stretch, a nearly incompressible sphere gets there: the pressure that belongs to the stretch
     reached is within 1 % of the one applied, and so is the stretch of the one asked for."""
     law = NeoHookean(E=1e5, nu=0.499)
@@ -142,8 +141,8 @@ def test_a_rubber_balloon_follows_its_closed_form(stretch, capsys):
     state, growth = sphere.inflated(pressure, load_steps=6)
     reached = (1 + growth / (4 / 3 * np.pi * a**3)) ** (1 / 3)
     ratio = pressure / balloon_pressure(reached, a, b, mu)
-    with capsys.disabled():
-        print(f"\n  balloon at {stretch}: stretch {reached:.4f}, pressure {ratio:.4f} of the closed form", end="")
+    figure(f"balloon.stretch_{stretch}", reached, "", stretch, "closed form")
+    figure(f"balloon.pressure_at_{stretch}", ratio, reference=1, source="closed form")
     assert len(sphere.body.inverted_elements(state.x)) == 0
     assert ratio == pytest.approx(1, abs=0.01)
     assert reached == pytest.approx(stretch, abs=0.03)
@@ -161,7 +160,7 @@ def test_the_closed_form_of_the_balloon_itself():
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_a_wall_of_few_big_triangles_is_the_same_cavity(order, capsys):
+def test_a_wall_of_few_big_triangles_is_the_same_cavity(order, figure):
     """The chamber as the twelve triangles of a box blows a block up as the many triangles of the mesh's own wall do: volume
     and rise of the top agree to 3 %."""
     chamber = solids.box((0.024, 0.024, 0.008), centered=True)
@@ -176,8 +175,8 @@ def test_a_wall_of_few_big_triangles_is_the_same_cavity(order, capsys):
         robot.sense("top", Point(near=(0, 0, 0.008)))
         state = Statics(robot).solve().require().state
         figures.append([robot.displacement(state, "air")[0] * 1e6, (robot.displacement(state, "top")[2] - 0.008) * 1e3])
-    with capsys.disabled():
-        print(f"\n  coarse wall, own wall: volume [ml], rise [mm] {np.round(figures, 3).tolist()}", end="")
+    for what, unit, coarse, own in zip(("volume_ml", "rise_mm"), ("ml", "mm"), *figures, strict=True):
+        figure(f"cavity.coarse_wall_order{order}_{what}", coarse, unit, own, "the mesh's own wall")
     assert figures[0] == pytest.approx(figures[1], rel=0.03)
 
 

@@ -51,11 +51,10 @@ def relative_error(cells: int, order: int) -> float:
 
 
 @pytest.mark.parametrize(("order", "low", "high"), [(1, 1.7, 2.5), (2, 2.7, 3.8)])
-def test_displacement_error_falls_with_the_power_of_the_order(order, low, high, capsys):
+def test_displacement_error_falls_with_the_power_of_the_order(order, low, high, figure):
     """Halving the size divides the error by about 4 with four-node and by 8 with ten-node tets."""
     cells = np.array([3, 6, 12]) if order == 1 else np.array([2, 4, 8])
     errors = [relative_error(int(n), order) for n in cells]
     slope = fitted_slope(1 / cells, errors)
-    with capsys.disabled():
-        print(f"\n  order {order}: errors {', '.join(f'{e:.2e}' for e in errors)}, slope {slope:.2f}", end="")
+    figure(f"refinement.order{order}_slope", slope, "", order + 1, "theory")
     assert low < slope < high

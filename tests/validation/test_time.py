@@ -34,7 +34,7 @@ def after(dynamics: Dynamics, state: State, steps: int, prescribed=None) -> Stat
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("method", ["linearized", "newton"])
-def test_a_free_mode_decays_as_backward_euler_must(order, method, capsys):
+def test_a_free_mode_decays_as_backward_euler_must(order, method, figure):
     """A mode let go vibrates as Re (1 - i om h)^-n of its amplitude, and its error against cos(om t) is of first order.
 
     For q'' = -om^2 q backward Euler multiplies the complex amplitude by 1 / (1 - i om h) in every step.
@@ -54,13 +54,12 @@ def test_a_free_mode_decays_as_backward_euler_must(order, method, capsys):
         assert np.abs(other).max() < 1e-6 * np.abs(shape).max() * 1e-3
         errors.append(abs(amplitude - np.cos(om * end)))
     slope = fitted_slope(end / counts, errors)
-    with capsys.disabled():
-        print(f"\n  backward Euler, order {order}, {method}: slope {slope:.3f}", end="")
+    figure(f"time.mode_order{order}_{method}_slope", slope, "", 1, "backward Euler")
     assert 0.9 < slope < 1.1
 
 
 @pytest.mark.parametrize("method", ["linearized", "newton"])
-def test_bending_far_is_first_order_in_the_step(method, capsys):
+def test_bending_far_is_first_order_in_the_step(method, figure):
     """A beam that falls under its weight by a third of its length: the error at a fixed time, against a fine run, halves
     with the step."""
     body = TetBody(BEAM, Corotational(E=4e4, nu=0.3), fixed=BEAM.where(x_below=0), damping=(0.0, 1e-3))
@@ -71,9 +70,7 @@ def test_bending_far_is_first_order_in_the_step(method, capsys):
     found = [after(Dynamics(robot, end / n, method=method), robot.rest(), int(n)).x for n in counts]
     errors = [np.abs(x - fine).max() for x in found]
     slope = fitted_slope(end / counts, errors)
-    with capsys.disabled():
-        drop = (body.rest - fine)[:, 2].max()
-        print(f"\n  falling beam, {method}: drop {1e3 * drop:.0f} mm, slope {slope:.3f}", end="")
+    figure(f"time.falling_{method}_slope", slope, "", 1, "backward Euler")
     assert 0.85 < slope < 1.25
 
 
@@ -108,7 +105,7 @@ def test_a_free_body_falls_with_g(order, method):
     assert np.abs(state.x - body.rest - g * h**2 * steps * (steps + 1) / 2).max() < 1e-9
 
 
-def test_momentum_of_a_spinning_body(capsys):
+def test_momentum_of_a_spinning_body(figure):
     """A free body thrown with a spin keeps its linear momentum to rounding; what it loses of its angular momentum in a
     tenth of a turn is of first order in the step."""
     body = TetBody(BEAM, Corotational(E=1e5, nu=0.4))
@@ -130,11 +127,9 @@ def test_momentum_of_a_spinning_body(capsys):
         assert p == pytest.approx(linear, abs=1e-9 * np.linalg.norm(linear))
         losses.append(np.linalg.norm(L - angular) / np.linalg.norm(angular))
     slope = fitted_slope(end / counts, losses)
-    with capsys.disabled():
-        print(
-            f"\n  angular momentum lost: {', '.join(f'{100 * loss:.2f} %' for loss in losses)}, slope {slope:.2f}",
-            end="",
-        )
+    for steps, loss in zip(counts, losses, strict=True):
+        figure(f"time.spin_lost_percent_{steps}_steps", 100 * loss, "%", 0, "kept by a free body")
+    figure("time.spin_slope", slope, "", 1, "backward Euler")
     assert losses[-1] < 0.01
     assert 0.8 < slope < 1.2
 

@@ -1,4 +1,4 @@
-"""Compiled kernels: one decorator for all of them, and a word to the user while the first compilation runs.
+"""Compiled kernels: one decorator for all of them.
 
 `@kernel` is `numba.njit` with pliant's settings: cached on disk, without the GIL, IEEE comparisons kept (a NaN must
 still fail a test such as `pivot > 0`), and contraction to fused multiply-add allowed.
@@ -7,17 +7,14 @@ still fail a test such as `pivot > 0`), and contraction to fused multiply-add al
 from __future__ import annotations
 
 import hashlib
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba.core import event
+import pliant.algebra.compile_progress  # noqa: F401  tells about compilation from now on
+from pliant.algebra.kernel_cache import compiled_with_cache
 
 SETTINGS: dict[str, Any] = {
-    "cache": True,
     "nogil": True,
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},
     "error_model": "numpy",
@@ -26,7 +23,7 @@ SETTINGS: dict[str, Any] = {
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` with pliant's settings, cached on disk for the next process."""
-    dispatcher = numba.njit(**SETTINGS)(function)
+    dispatcher = compiled_with_cache(function, **SETTINGS)
     _expire_with_all_kernels(dispatcher)
     return dispatcher
 
@@ -44,7 +41,7 @@ def exact_kernel(function: Callable[..., Any]) -> Any:
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile `function` into its callers (small arithmetic that must not cost a call)."""
-    return numba.njit(inline="always", **SETTINGS)(function)
+    return compiled_with_cache(function, inline="always", **SETTINGS)
 
 
 def kernel_sources() -> list[Path]:
@@ -75,34 +72,3 @@ def _expire_with_all_kernels(dispatcher: Any) -> None:
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None and hasattr(cache_file, "_source_stamp"):
         cache_file._source_stamp = _PACKAGE_STAMP
-
-
-class _Announcement(event.Listener):  # type: ignore[misc]
-    """Tells on stderr that kernels are being compiled: once per process, then a running count on a terminal."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.count = 0
-        self.started = 0.0
-
-    def on_start(self, event: event.Event) -> None:
-        self.depth += 1
-        module = getattr(event.data["dispatcher"].py_func, "__module__", "") or ""
-        if self.depth > 1 or not module.startswith("pliant"):
-            return
-        self.count += 1
-        if self.count == 1:
-            self.started = time.perf_counter()
-            print("pliant: compiling kernels for this machine (up to a minute, each only once) ...", file=sys.stderr)
-        if sys.stderr.isatty():
-            name = event.data["dispatcher"].py_func.__name__
-            seconds = time.perf_counter() - self.started
-            print(f"\r  kernel {self.count}, {seconds:.0f} s: {name:<40}", end="", file=sys.stderr, flush=True)
-
-    def on_end(self, event: event.Event) -> None:
-        self.depth -= 1
-        if self.depth == 0 and sys.stderr.isatty() and self.count:
-            print("\r" + " " * 70 + "\r", end="", file=sys.stderr, flush=True)
-
-
-event.register("numba:compile", _Announcement())

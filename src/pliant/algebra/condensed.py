@@ -18,7 +18,12 @@ class Condensed:
     """How all ports move together when their efforts change: delta = W lambda + delta_free.
 
     lambda are *total* efforts, not changes. Rows are scalar and named ("tendon", "tip.x", ...), `slices` gives the rows of
-    each port. The units of row i are those of its port: W_ij is displacement i per effort j.
+    each port. The units of row i are those of its port: W_ij is displacement i per effort j. `Robot.linearize` makes one.
+
+    >>> W, zero = np.array([[2e-3, 1e-3], [1e-3, 5e-2]]), np.zeros(2)
+    >>> model = Condensed(W, zero, zero, zero, ("tendon", "tip.z"), {"tendon": slice(0, 1), "tip": slice(1, 2)})
+    >>> model.predicted(np.array([3.0, 0.0]))  # 3 N on the tendon: 6 mm of cable, and the tip rises by 3 mm
+    array([0.006, 0.003])
     """
 
     W: Array

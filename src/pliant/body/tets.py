@@ -36,6 +36,12 @@ class TetBody(Body):
 
     volume="patches" averages the dilation of four-node tets over patches (see `body/patches.py`): the remedy for nu close
     to 1/2 at order 1. It couples more nodes, so a step costs two to four times as much.
+
+    >>> from pliant.material import Corotational
+    >>> from pliant.shape import make
+    >>> mesh = make.box((0.1, 0.02, 0.02), (10, 2, 2))
+    >>> TetBody(mesh, Corotational(E=150e3, nu=0.45), density=1070, fixed=mesh.where(x_below=0))  # Pa, kg/m^3
+    TetBody(240 tets of order 1, 99 nodes, Corotational(E=150000.0, nu=0.45))
     """
 
     def __init__(

@@ -61,13 +61,43 @@ class _Answer:
 
 @dataclass(frozen=True)
 class InverseStep:
-    """What a step of the inverse did.
+    """What `Inverse.step` or `Inverse.solve_pose` decided, and the state after it.
 
-    efforts per actuator in its unit (`robot.effort(step.state, name)` tells any port's), and the displacements that go with
-    them by the model (what a motor that winds a cable is told); error: effector minus target per effector, as the model
-    predicts it; active: limits that hold the robot back; relaxed: limits that had to be dropped; rank and condition: of the
-    scaled W_ea; solution: the QP's, with its residuals; times: seconds per stage; share: part of the way to the decision
-    that was gone (less than 1 where the step was shortened).
+    status           how it ended, an `InverseStatus`; its value is the explanation with the remedy. `ok` says whether a
+                     decision was made, `require()` raises where none was
+    state            the robot after the decision: give it to the next step
+    efforts          by actuator, in its unit (N, Pa, N m): what a motor is told that takes efforts
+    displacements    by actuator, in its unit (m, m^3, rad): what goes with the efforts by the model, for a motor that winds
+                     up cable
+    error            by effector: where it is minus its target, as the model predicts it; `distance` is the norm of all
+    active           limits that hold the robot back, such as "tendon effort"
+    relaxed          limits that contradict each other and were dropped; never those of efforts
+    share            part of the way to the decision that was gone, less than 1 where the step was shortened (SLOWED)
+    iterations       1 for a step; linearizations of a pose
+    times            seconds per stage: assemble, ports, factor, condense, decide, update
+    rank, condition  of the scaled compliance from actuators to effectors: a rank below the number of effector rows means
+                     that they cannot be moved independently
+    solution         the QP's own answer with its residuals
+    cause            the error behind FAILED
+
+    The robot of the example of `Inverse`: what it says when its target is out of reach, and when it is no target at all.
+
+    >>> import pliant as pl
+    >>> mesh = pl.make.box((0.1, 0.02, 0.02), (10, 2, 2))
+    >>> body = pl.TetBody(mesh, pl.Corotational(E=300e3, nu=0.4), density=1100, fixed=mesh.where(x_below=0))
+    >>> robot = pl.Robot(body, gravity=(0, 0, -9.81))
+    >>> tendon = pl.Cable([(0.01, 0.01, 0.018), (0.09, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018))
+    >>> robot.actuate("tendon", tendon, effort=(0, 0.2))  # a weak motor: 0.2 N
+    >>> robot.effect("tip", pl.Point(near=(0.1, 0.01, 0.01), axes="z"))
+    >>> inverse, state = pl.Inverse(robot), pl.Statics(robot).solve().require().state
+    >>> step = inverse.step(state, tip=robot.displacement(state, "tip") + 0.003)
+    >>> step.status.name, step.active, step.efforts["tendon"]
+    ('SOLVED', ('tendon effort',), array([0.2]))
+    >>> (1e3 * step.error["tip"]).round(1)  # it stays 1.9 mm below
+    array([-1.9])
+    >>> step = inverse.step(state, tip=float("nan"))
+    >>> step.ok, step.status.value
+    (False, 'the target is not a number; the last efforts are held')
     """
 
     status: InverseStatus
@@ -105,7 +135,31 @@ class InverseStep:
 
 
 class Inverse:
-    """The inverse controller of a robot with actuators and effectors."""
+    """The inverse of a robot: the efforts of its actuators that bring its effectors to their targets, within all limits.
+
+    `step` is for real time: it linearizes the robot at a state, condenses it to delta = W lambda + delta_free, decides by a
+    small QP, and returns an `InverseStep` with the efforts and the state that follows. `solve_pose` repeats that until the
+    *nonlinear* equilibrium is at the targets. A target out of reach gives the closest point; redundant actuators share the
+    least work. Ports are taken as they are when the inverse is made: add actuators and effectors to the robot first.
+
+    An arm of 100 mm lifts its tip by 1 mm with a cable:
+
+    >>> import pliant as pl
+    >>> mesh = pl.make.box((0.1, 0.02, 0.02), (10, 2, 2))
+    >>> body = pl.TetBody(mesh, pl.Corotational(E=300e3, nu=0.4), density=1100, fixed=mesh.where(x_below=0))
+    >>> robot = pl.Robot(body, gravity=(0, 0, -9.81))
+    >>> tendon = pl.Cable([(0.01, 0.01, 0.018), (0.09, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018))
+    >>> robot.actuate("tendon", tendon, effort=(0, 10))  # [N]
+    >>> robot.effect("tip", pl.Point(near=(0.1, 0.01, 0.01), axes="z"))  # its height [m]
+    >>> inverse, state = pl.Inverse(robot), pl.Statics(robot).solve().require().state
+    >>> height = robot.displacement(state, "tip")
+    >>> step = inverse.step(state, tip=height + 0.001)
+    >>> step.status.name, step.efforts["tendon"].round(3)
+    ('SOLVED', array([0.179]))
+    >>> pose = inverse.solve_pose(state, tip=height + 0.001)  # until it converges: the tension is a little less
+    >>> pose.efforts["tendon"].round(3), pose.distance < 1e-9
+    (array([0.177]), True)
+    """
 
     def __init__(
         self,

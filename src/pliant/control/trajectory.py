@@ -67,7 +67,12 @@ class Waypoints(Trajectory):
 
 
 class Line(Waypoints):
-    """From start to end at a speed [m/s]."""
+    """From start to end at a speed [m/s].
+
+    >>> way = Line((0, 0, 0), (0.1, 0, 0), speed=0.05)
+    >>> way.duration, way.position(1.0)
+    (2.0, array([0.05, 0.  , 0.  ]))
+    """
 
     def __init__(self, start: ArrayLike, end: ArrayLike, speed: float) -> None:
         super().__init__([_place(start, "start"), _place(end, "end")], speed)
@@ -92,7 +97,12 @@ class Square(Waypoints):
 
 
 class Circle(Trajectory):
-    """A circle around a centre [m] in the plane with this normal, at a speed [m/s], `turns` times."""
+    """A circle around a centre [m] in the plane with this normal, at a speed [m/s], `turns` times.
+
+    >>> places = list(Circle((0.1, 0, 0), radius=0.01, speed=0.01).sampled(rate=10))  # one every 0.1 s
+    >>> len(places), places[0]
+    (63, array([0.11, 0.  , 0.  ]))
+    """
 
     def __init__(
         self, center: ArrayLike, radius: float, speed: float, *, normal: ArrayLike = (0.0, 0.0, 1.0), turns: float = 1.0

@@ -107,5 +107,6 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
 
 
 EXHIBIT = Follower(
-    "a four-legged robot on four cables follows a square", build, tracked("diamond", RATE), paths, placed, RATE
-)
+    "a four-legged robot on four cables follows a square", build, tracked("diamond", RATE), paths, placed, RATE,
+    commands=("displacement", "effort"),
+)  # fmt: skip

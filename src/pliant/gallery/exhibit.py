@@ -17,7 +17,8 @@ class Choices:
 
     trajectory: what its effectors follow, a name or a CSV file. mesh: a file with another mesh of it, in millimetres. body:
     "tets" or "springs". gait: how it moves, a name. drive: what moves with its page, see `device.opened_drive`; command: what
-    that is told, "displacement" or "effort"; record: a file for all that it is told (MCAP).
+    that is told, "displacement" or "effort" (by default what the robot has limits of); record: a file for all that it is told
+    (MCAP).
     """
 
     trajectory: str | None = None

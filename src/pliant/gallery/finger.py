@@ -23,6 +23,8 @@ JOINTS = (0.025, 0.040, 0.055, 0.070)
 """Where the notches are along the finger [m], between the phalanges that guide the cable."""
 TENSION, SPEED, RATE = 0.9, 0.020, 50.0
 """Tension at the end of its own path [N], speed of the target [m/s], decisions per second [Hz]."""
+LIMITS = {"effort": (0.0, 4.0), "displacement": (-0.010, 0.045), "effort_rate": 16.0, "displacement_rate": 0.2}
+"""Of the cable: tension [N], length taken in [m], and how fast the motor may change them [N/s, m/s]."""
 
 
 def shape() -> TetMesh:
@@ -49,7 +51,7 @@ def build(mesh: TetMesh | None = None, *, axes: str = "xyz") -> Robot:
     body = TetBody(mesh, law, density=1100.0, fixed=mesh.where(x_below=0.006))
     robot = Robot(body, gravity=(0.0, 0.0, -9.81))
     tendon = Cable(cable(), pull=(-0.005, 0.005, 0.0025))
-    robot.actuate("tendon", tendon, effort=(0.0, 4.0), displacement=(-0.010, 0.045))
+    robot.actuate("tendon", tendon, **LIMITS)  # type: ignore[arg-type]
     robot.effect("tip", Point(near=(0.102, 0.0, SIDE / 2), axes=axes))
     return robot
 
@@ -65,4 +67,12 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     return {"close": {"tip": reachable_path(robot, hanging, "tip", efforts, SPEED)}}
 
 
-EXHIBIT = Follower("a finger closed by one cable", build, tracked("finger", RATE), paths, placed, RATE)
+EXHIBIT = Follower(
+    "a finger closed by one cable",
+    build,
+    tracked("finger", RATE),
+    paths,
+    placed,
+    RATE,
+    commands=("displacement", "effort"),
+)

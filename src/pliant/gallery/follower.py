@@ -12,7 +12,8 @@ import numpy as np
 
 from pliant.control.trajectory import Recorded, Trajectory
 from pliant.device import Feed, Guard, opened_drive
-from pliant.device.wiring import require_kind
+from pliant.device.opened import drive_address
+from pliant.device.wiring import Kind, require_kind
 from pliant.errors import InputError
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
 from pliant.motion import Statics
@@ -49,6 +50,7 @@ class Follower(Exhibit):
     placed: an outside mesh of this robot, in metres as its authors laid it, moved to where `build` wants it.
     rate: decisions per second [Hz] that its trajectories are meant for.
     build_on_springs: the same robot on a spring lattice in place of tets, where there is one.
+    commands: what a drive of its actuators can be told, those with limits and rates; the first is its own.
     """
 
     title: str
@@ -58,6 +60,7 @@ class Follower(Exhibit):
     placed: Callable[[TetMesh], TetMesh] | None = None
     rate: float = 50.0
     build_on_springs: Callable[[TetMesh | None], Robot] | None = None
+    commands: tuple[Kind, ...] = ()
 
     def show(self, choices: Choices) -> Showing:
         """See `Exhibit`: along the chosen path."""
@@ -72,14 +75,14 @@ class Follower(Exhibit):
 
     def page(self, choices: Choices) -> Page:
         """See `Exhibit`; it begins with the trajectory that was asked for, else with targets by hand."""
+        kind = None if choices.drive is None else self.chosen_command(choices.drive, choices.command)
         robot, hanging, chosen = self._prepared(choices)
         paths = self.paths(robot, hanging)
         if choices.trajectory is not None and chosen:
             paths = {choices.trajectory: chosen, **paths}
         with ExitStack() as opened:
             feed = None
-            if choices.drive is not None:
-                kind = require_kind(choices.command or "displacement")
+            if choices.drive is not None and kind is not None:
                 guard = Guard.of_robot(robot, kind)
                 drive = opened.enter_context(opened_drive(choices.drive, robot, kind))
                 feed = opened.enter_context(Feed(guard, drive, file=choices.record))
@@ -87,11 +90,28 @@ class Follower(Exhibit):
             opened.pop_all()  # from here on it is the page that closes them
         return page
 
+    def chosen_command(self, drive: str, command: str | None) -> Kind:
+        """What a drive is told; refuses, before anything is built, a drive that does not exist or that cannot be guarded."""
+        drive_address(drive)
+        if not self.commands:
+            raise InputError("this robot has no actuators to drive", remedy="leave out --drive")
+        kind = self.commands[0] if command is None else require_kind(command)
+        if kind not in self.commands:
+            raise InputError(
+                f"the actuators of this robot have no limits of their {kind}, and nothing leaves for a drive without",
+                remedy=f"give --command {self.commands[0]}, or leave out --command",
+            )
+        return kind
+
     def _prepared(self, choices: Choices) -> tuple[Robot, State, Paths]:
         """The robot where it hangs, and what it is to follow."""
         if choices.gait is not None:
             raise InputError("this robot has no gaits", remedy="leave out --gait")
-        robot = self.built_from(choices.mesh, choices.body or "tets")
+        if choices.trajectory is not None and self.paths is no_paths:
+            raise InputError("this robot follows nothing", remedy="leave out --trajectory")
+        if choices.trajectory is not None and choices.trajectory.endswith(".csv"):
+            Recorded.read(choices.trajectory)  # what is wrong with a file is said before anything is built
+        robot = self.built_from(choices.mesh, "tets" if choices.body is None else choices.body)
         hanging = Statics(robot).solve().require().state
         return robot, hanging, self.chosen_paths(robot, hanging, choices.trajectory)
 

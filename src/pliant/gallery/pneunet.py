@@ -30,6 +30,8 @@ RIBS, RIB, ROOM = tuple(0.022 + 0.0155 * k for k in range(6)), 0.00525, 0.00275
 """Where the middles of the ribs are along the finger; half their thickness, and that of the room in them [m]."""
 PRESSURE, SPEED, RATE = 50e3, 0.020, 50.0
 """Pressure at the end of its own path [Pa], speed of the target [m/s], decisions per second [Hz]."""
+PRESSURE_RATE = 400e3
+"""How fast the valve may change the pressure [Pa/s]."""
 
 
 def shape() -> TetMesh:
@@ -71,7 +73,8 @@ def build(mesh: TetMesh | None = None, *, wall: SurfaceMesh | None = None) -> Ro
     mesh = shape() if mesh is None else mesh
     body = TetBody(mesh, Corotational(E=500e3, nu=0.45), density=1100.0, fixed=mesh.where(z_above=-0.010))
     robot = Robot(body, gravity=(0.0, 0.0, -9.81))
-    robot.actuate("air", Cavity(_inner_wall(mesh) if wall is None else wall), effort=(0.0, 100e3))
+    cavity = Cavity(_inner_wall(mesh) if wall is None else wall)
+    robot.actuate("air", cavity, effort=(0.0, 100e3), effort_rate=PRESSURE_RATE)
     end = mesh.nodes[mesh.where(z_below=mesh.bounds[0, 2] + 1e-4)]
     robot.effect("tip", Point(near=end.mean(axis=0)))
     return robot
@@ -98,4 +101,12 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
     return {"bend": {"tip": reachable_path(robot, hanging, "tip", efforts, SPEED)}}
 
 
-EXHIBIT = Follower("a pneumatic finger bends under pressure", build, tracked("pneunet", RATE), paths, placed, RATE)
+EXHIBIT = Follower(
+    "a pneumatic finger bends under pressure",
+    build,
+    tracked("pneunet", RATE),
+    paths,
+    placed,
+    RATE,
+    commands=("effort",),
+)

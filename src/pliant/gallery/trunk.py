@@ -26,6 +26,8 @@ E, DENSITY, SPACING = 450e3, 1100.0, 0.0035
 """Young's modulus [Pa], density [kg/m^3], distance of the points of the spring lattice [m]."""
 RADIUS, RISE, SPEED, RATE = 0.030, 0.010, 0.030, 50.0
 """The circle that the tip follows: radius [m], height above where it hangs [m], speed [m/s], decisions per second [Hz]."""
+LIMITS = {"effort": (0.0, 20.0), "displacement": (-0.03, 0.06), "effort_rate": 80.0, "displacement_rate": 0.2}
+"""Of each cable: tension [N], length taken in [m], and how fast its motor may change them [N/s, m/s]."""
 
 
 def cable_radius(depth: float) -> float:
@@ -65,7 +67,7 @@ def cabled(body: Body) -> Robot:
             depths = np.arange(BASE + 0.005, end, 0.0175)
             points = [(*(cable_radius(depth) * direction), -depth) for depth in depths]
             pull = (*(cable_radius(0.0) * direction), 0.010)
-            robot.actuate(f"{kind}{k}", Cable(points, pull=pull), effort=(0.0, 20.0), displacement=(-0.03, 0.06))
+            robot.actuate(f"{kind}{k}", Cable(points, pull=pull), **LIMITS)  # type: ignore[arg-type]
     robot.effect("tip", Point(near=(0.0, 0.0, -LENGTH)))
     return robot
 
@@ -86,5 +88,6 @@ def paths(robot: Robot, hanging: State) -> dict[str, Paths]:
 
 
 EXHIBIT = Follower(
-    "an elephant's trunk on eight cables", build, tracked("trunk", RATE), paths, placed, RATE, build_on_springs
-)
+    "an elephant's trunk on eight cables", build, tracked("trunk", RATE), paths, placed, RATE, build_on_springs,
+    commands=("displacement", "effort"),
+)  # fmt: skip

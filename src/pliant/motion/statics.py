@@ -36,6 +36,16 @@ class Statics:
     Every equilibrium is a minimum of the potential Pi(q), so the line search looks at Pi: steps that raise it are shortened
     (Armijo), and where the exact tangent is not positive definite the warped one gives a direction downhill. The forces
     out of balance may well grow on the way; they are only asked at the end.
+
+    >>> import pliant as pl
+    >>> mesh = pl.make.box((0.02, 0.02, 0.02), (2, 2, 2))
+    >>> robot = pl.Robot(pl.TetBody(mesh, pl.NeoHookean(E=100e3, nu=0.45), fixed=mesh.where(z_below=0)))
+    >>> robot.impose("press", pl.Force(mesh.nodes[mesh.where(z_above=0.02)], direction=(0, 0, -1)), effort=4.0)  # [N]
+    >>> result = pl.Statics(robot).solve()
+    >>> result.status.name, result.residual < 1e-8
+    ('CONVERGED', True)
+    >>> bool(1e-3 < robot.displacement(result.require().state, "press")[0] < 2e-3)  # [m], down
+    True
     """
 
     def __init__(

@@ -20,6 +20,15 @@ class Cable(Port):
     the points to the last, where the cable is tied. Positive tension pulls; a cable cannot push, so its effort is never
     negative (unless it `pushes`). The same tension acts along the whole cable. When the pull point moves (`with_pull`,
     `robot.move_pull`), L_rest stays that of the place where it was first.
+
+    >>> import pliant as pl
+    >>> mesh = pl.make.box((0.1, 0.02, 0.02), (10, 2, 2))
+    >>> robot = pl.Robot(pl.TetBody(mesh, pl.Linear(E=300e3, nu=0.4), fixed=mesh.where(x_below=0)))
+    >>> tendon = pl.Cable([(0.01, 0.01, 0.018), (0.09, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018))
+    >>> robot.impose("tendon", tendon, effort=0.5)  # [N]
+    >>> state = pl.Statics(robot).solve().require().state
+    >>> bool(robot.displacement(state, "tendon")[0] > 5e-4)  # half a millimetre of cable comes in
+    True
     """
 
     effort_unit: ClassVar[str] = "N"

@@ -26,6 +26,15 @@ class Cavity(Port):
     The pressure follows the wall as it moves: its force p dV/dp stays normal to it, and its curvature p d2V/dp2 is part of
     the exact tangent. The wall need not be made of faces of the body's elements. Where it is attached, it is cut to the size
     of these, and on ten-node tets it bends with them, so that a uniform pressure is a uniform load.
+
+    >>> import pliant as pl
+    >>> chamber = pl.solids.box((0.02, 0.02, 0.01), centered=True)
+    >>> mesh = (pl.solids.box((0.04, 0.04, 0.03), centered=True) - chamber).filled(size=5e-3)
+    >>> robot = pl.Robot(pl.TetBody(mesh, pl.NeoHookean(E=100e3, nu=0.4), fixed=mesh.where(z_below=-0.015)))
+    >>> robot.impose("air", pl.Cavity(chamber), effort=2e3)  # [Pa]
+    >>> state = pl.Statics(robot).solve().require().state
+    >>> bool(1e-8 < robot.displacement(state, "air")[0] < 1e-6)  # it grows by less than a millilitre
+    True
     """
 
     effort_unit: ClassVar[str] = "Pa"

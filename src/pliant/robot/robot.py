@@ -26,6 +26,18 @@ class Robot:
     Ports are added by what they are for: `actuate` (a controller decides the effort), `effect` (the displacement is to follow a
     target), `impose` (the effort or the displacement is given: a load, a pressure, a pulled cable) and `sense` (looked at
     only). Adding a port after the first state has been made starts the robot anew: states made before do not fit it.
+
+    >>> import pliant as pl
+    >>> mesh = pl.make.box((0.1, 0.02, 0.02), (10, 2, 2))
+    >>> body = pl.TetBody(mesh, pl.Corotational(E=300e3, nu=0.4), density=1100, fixed=mesh.where(x_below=0))
+    >>> robot = pl.Robot(body, gravity=(0, 0, -9.81))
+    >>> robot.impose("load", pl.Force((0.1, 0.01, 0.01), direction=(0, 0, -1)), effort=0.01)  # [N]
+    >>> robot.sense("tip", pl.Point(near=(0.1, 0.01, 0.01)))
+    >>> state = pl.Statics(robot).solve().require().state
+    >>> (1e3 * (robot.displacement(state, "tip") - (0.1, 0.01, 0.01))).round(1)  # [mm]
+    array([-0.4,  0. , -8.8])
+    >>> robot.linearize(state).names
+    ('load', 'tip.x', 'tip.y', 'tip.z')
     """
 
     def __init__(self, *bodies: Body, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1) -> None:

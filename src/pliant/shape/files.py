@@ -115,18 +115,21 @@ def _parsed(file: Path) -> Any:
     if not content.strip():
         raise FileError(f"{file} is empty", remedy="export it again", path=file)
     kind = _format(file, content)
+    said = io.StringIO()
     try:
         if kind in ("stl", "obj"):
             points, triangles = parsed_stl(content) if kind == "stl" else parsed_obj(content)
             return meshio.Mesh(points, [("triangle", triangles)])
         if kind == "vtk":
             _require_small_indices(content)
-        # meshio prints to the terminal before it gives up; the error below says it better.
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        # meshio prints its reason to the terminal and ends the program; the error below says it instead.
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             return meshio.read(_Ending(content) if kind == "ply" else file, file_format=kind)
     except (SystemExit, Exception) as error:
+        printed = " ".join(said.getvalue().partition("Error:")[0].split()).rstrip(".") or "meshio does not say why"
+        reason = printed if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
         raise FileError(
-            f"{file} cannot be read as {kind} ({type(error).__name__}: {error})",
+            f"{file} cannot be read as {kind} ({reason})",
             remedy="check that it is complete, or export it again as VTU, STL or MSH",
             path=file,
         ) from error

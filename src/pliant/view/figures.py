@@ -63,6 +63,18 @@ def print_figures(figures: Sequence[Figure], title: str = "") -> None:
     Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
+def are_figures(path: str | PathLike[str]) -> bool:
+    """Whether a file has what `write_figures` writes."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            records = json.load(file)
+    except (OSError, ValueError):
+        return False
+    return isinstance(records, list) and all(
+        isinstance(r, dict) and {"name", "value", "unit"} <= set(r) for r in records
+    )
+
+
 def write_figures(figures: Sequence[Figure], path: str | PathLike[str]) -> None:
     """Write one flat list of records as JSON."""
     with open(path, "w") as file:
