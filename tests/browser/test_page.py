@@ -146,7 +146,7 @@ def served(*arguments):
         address, said = None, ""
         while address is None and (line := process.stdout.readline()):
             said += line
-            address = re.search(r"http://127\.0\.0\.1:\d+", line)
+            address = re.search(r"http://127\.0\.0\.1:\d+\S*", line)
         assert address, said + process.stderr.read()
         yield address.group()
     finally:

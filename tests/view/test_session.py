@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from waiting import until
 
 import pliant as pl
 from pliant.control.trajectory import Circle, Line
@@ -19,6 +18,7 @@ from pliant.view import print_signals
 from pliant.view.page.loads import load_ranges
 from pliant.view.page.session import Session, _folded
 from pliant.view.page.snapshot import STAGES, by_stage
+from waiting import until
 
 
 def finger(*, effector=True, load=False):

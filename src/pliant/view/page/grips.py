@@ -128,6 +128,10 @@ class Grip:
         wanted = self.grasp.dragged(target, np.array(event.target.position), np.array(event.target.wxyz))
         self._session.aim(self.grasp.effector, wanted)
 
+    def let_go(self) -> None:
+        """No mouse holds the target any more: who held it has left, or steers no longer."""
+        self._dragged = False
+
     def draw(self, snapshot: Snapshot, robot: Robot) -> None:
         """Show the effector, and the target unless a mouse holds it."""
         grasp, state = self.grasp, snapshot.state

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from pliant.body import TetBody
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.errors import PliantError
 from pliant.robot import Robot
+from pliant.view.page.grips import Grip
 from pliant.view.page.loads import Range
 from pliant.view.page.panel import Panel
 from pliant.view.page.scene import Scene
@@ -47,6 +49,7 @@ class Page(ServedPage):
         if start is not None:
             self.session.follow(start)
         self._loads = loads
+        self._grips: list[Grip] = []
 
     def __enter__(self) -> Page:
         return self
@@ -59,11 +62,22 @@ class Page(ServedPage):
 
     def _furnish(self) -> None:
         self._scene = Scene(self.server, self.session)
+        self._grips = self._scene.grips
         self._panel = Panel(self.server.gui, self.session, self._scene, self.title, self._loads)
         self.session.start()
 
     def _works(self) -> tuple[Callable[[], None], ...]:
         return self._draw, self._judge_mesh
+
+    def _for_all(self) -> tuple[Any, ...]:
+        return () if self._panel.stop is None else (self._panel.stop,)
+
+    def _gizmos(self) -> tuple[Any, ...]:
+        return tuple(grip.gizmo for grip in self._grips)
+
+    def _let_go(self) -> None:
+        for grip in self._grips:
+            grip.let_go()
 
     def _end(self) -> None:
         self.session.end()

@@ -36,6 +36,8 @@ class Panel:
             gui.add_html(heading(title))
         self._status = gui.add_html("")
         self._drive: Any = None
+        self.stop: Any = None
+        """The button of the emergency stop, where there is a drive."""
         if session.feed is not None:
             self._add_drive(session.feed)
         self._add_controls()
@@ -54,8 +56,12 @@ class Panel:
 
     def _add_drive(self, feed: Feed) -> None:
         with self._gui.add_folder("Drive"):
-            stop = self._gui.add_button("Emergency stop", color="red", hint="To the safe command, and there it stays.")
-            stop.on_click(lambda _: feed.stop())
+            self.stop = self._gui.add_button(
+                "Emergency stop",
+                color="red",
+                hint="To the safe command, and there it stays. Every visitor may press it.",
+            )
+            self.stop.on_click(lambda _: feed.stop())
             release = self._gui.add_button("Release", hint="Follow the robot on this page again.")
             release.on_click(lambda _: feed.release())
             self._drive = self._gui.add_html("")
