@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.view.moving import Moving
 from pliant.view.page.motion_session import Build, Moment, MotionSession, Setting
-from pliant.view.page.palette import REGIONS, rounded
+from pliant.view.page.palette import REGIONS, hexadecimal, rounded
 from pliant.view.page.scene import VIEW, fitting_camera
 from pliant.view.page.served import ServedPage
 from pliant.view.page.skin import Skin
-from pliant.view.page.status import BAD, CALM, GOOD, block, heading, note
+from pliant.view.page.status import BAD, CALM, GOOD, block, heading, note, plain
 
 Array = NDArray[np.float64]
+Told = Callable[[Moving, Array], str]
 
 
 class MotionPage(ServedPage):
@@ -34,10 +36,15 @@ class MotionPage(ServedPage):
         *,
         title: str = "",
         gait: str | None = None,
+        told: Told | None = None,
+        regions: Mapping[int, str] | None = None,
     ) -> None:
-        """build: the body and its engine at rest for a gait and settings; see `MotionSession`."""
+        """build: the body and its engine at rest for a gait and settings; see `MotionSession`. told: what to say of the robot
+        with its nodes at x (n, 3) [m], in a line (default: how far it has gone); regions: what the regions of its lattice
+        are, by label."""
         super().__init__(title)
         self.session = MotionSession(build, gaits, settings, gait)
+        self._told, self._regions = told, dict(regions or {})
         self.along = True
         """Whether the picture goes along with the robot."""
 
@@ -106,6 +113,9 @@ class MotionPage(ServedPage):
             along = gui.add_checkbox("Go along", self.along, hint="Keep the robot in the middle of the picture.")
             along.on_update(lambda event: setattr(self, "along", event.target.value))
             gui.add_html(note(f"grid: {1e3 * self._cell:g} mm"))
+        if self._regions:
+            with gui.add_folder("Colours"):
+                gui.add_html(legend_of(self._regions))
 
     def _add_slider(self, setting: Setting) -> None:
         label = f"{setting.name} [{setting.unit}]" if setting.unit else setting.name
@@ -132,21 +142,39 @@ class MotionPage(ServedPage):
                 self._floor.position = self._floor_at - np.fmod(shift, 5 * self._cell)
             self.frames += 1
         if whole:
-            self._status.content = motion_text(moment, self.session.moving.length)
+            moving = self.session.moving
+            line = gone(moment, moving.length) if self._told is None else escape(self._told(moving, moment.x))
+            self._status.content = motion_text(moment, line)
 
 
-def motion_text(moment: Moment, length: float) -> str:
-    """The status of a motion: whether it runs, its time, how far it has gone, how fast it is computed."""
+def gone(moment: Moment, length: float) -> str:
+    """How far a robot of a length [m] has gone along x."""
+    way = float(moment.distance[0])
+    where = "forwards" if way >= -0.0005 else "backwards"
+    return f'<b class="pliant-distance">{plain(1e3 * abs(way), 0)}</b> mm {where} · {plain(abs(way) / length)} body lengths'
+
+
+def legend_of(regions: Mapping[int, str]) -> str:
+    """The colour of every region, with what it is."""
+    square = '<span style="display:inline-block;width:0.9em;height:0.9em;margin-right:0.5em;background:{}"></span>{}'
+    return block(
+        "<br>".join(
+            square.format(hexadecimal(REGIONS[label % len(REGIONS)]), escape(what)) for label, what in regions.items()
+        )
+    )
+
+
+def motion_text(moment: Moment, line: str) -> str:
+    """The status of a motion: whether it runs, its time, how fast it is computed, and a line about the robot."""
     word, colour = ("MOVING", GOOD) if moment.running else ("PAUSED", CALM)
     told = "" if moment.running else "press Play"
     if moment.fault:
         word, colour, told = "FAULT", BAD, f"{moment.fault}; the last good state is held, press Reset and Play"
-    forwards = float(moment.distance[0])
     lines = [
         f'<span class="pliant-word" style="color:{colour};font-weight:700">● {word}</span> '
         f'<span style="opacity:0.75">{escape(told)}</span>',
         f'<b class="pliant-time">{moment.time:.2f}</b> s'
         + (f" · computed at {moment.pace:.1f} × real time" if moment.pace else ""),
-        f'<b class="pliant-distance">{1e3 * forwards:.0f}</b> mm forwards · {forwards / length:.2f} body lengths',
+        line,
     ]
     return block("<br>".join(lines))
