@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.view.moving import Moving
+from pliant.errors import InputError
+from pliant.motion import Explicit
+from pliant.motion.explicit import Obstacle, Plane
+from pliant.view.moving import InMotion, Running
 from pliant.view.page.motion_session import Build, Moment, MotionSession, Setting
 from pliant.view.page.palette import REGIONS, hexadecimal, rounded
 from pliant.view.page.scene import VIEW, fitting_camera
 from pliant.view.page.served import ServedPage
-from pliant.view.page.skin import Skin
+from pliant.view.page.skin import Hull
 from pliant.view.page.status import BAD, CALM, GOOD, block, heading, note, plain
 
 Array = NDArray[np.float64]
-Told = Callable[[Moving, Array], str]
+Told = Callable[[Any, Array], str]
+"""What to say of a robot, as it was built, with its nodes at x (n, 3) [m]."""
 
 
 class MotionPage(ServedPage):
-    """A robot that moves by itself under gravity, on the ground z = 0: play, pause, reset, its gait and settings.
+    """A robot that moves by itself under gravity, on the ground: play, pause, reset, its gait and settings.
 
     The robot stays in the middle of the picture and the floor passes below it, unless `Go along` is switched off. Colours
     tell the regions of its lattice.
@@ -48,6 +52,29 @@ class MotionPage(ServedPage):
         self.along = True
         """Whether the picture goes along with the robot."""
 
+    @classmethod
+    def of(cls, engine: Explicit, *, title: str = "") -> MotionPage:
+        """The page of an engine as it is now, such as the best robot of a population or of `run_many`:
+
+        >>> run = crowd.run(2.0, fitness=lambda run: run.middle[:, 0])                    # doctest: +SKIP
+        >>> MotionPage.of(crowd.single(int(run.fitness.argmax())), title="the best").serve()   # doctest: +SKIP
+
+        From then on the page moves the engine; `Reset` brings it back to where it was.
+        """
+        if not isinstance(engine, Explicit):
+            raise InputError(
+                f"a {type(engine).__name__} is no engine of springs", remedy="give an Explicit, such as crowd.single(3)"
+            )
+        first, robot = engine.engine.snapshot(), Running(engine)
+        labels = np.unique(robot.cells.labels).tolist()
+
+        def build(gait: str, settings: Mapping[str, float]) -> InMotion:
+            engine.engine.restore(first)
+            return robot
+
+        regions = {label: f"material {label}" for label in labels} if len(labels) > 1 else None
+        return cls(build, ("as it is",), title=title or "a robot in motion", regions=regions)
+
     def __enter__(self) -> MotionPage:
         return self
 
@@ -56,26 +83,24 @@ class MotionPage(ServedPage):
         self.session.reset()
 
     def _furnish(self) -> None:
-        body = self.session.moving.body
-        surfaces = self.session.moving.surfaces().items()
-        self._skins = [Skin(body, 0, triangles) for _, triangles in surfaces]
+        moving = self.session.moving
+        surfaces, rest, x = moving.surfaces().items(), moving.rest, moving.engine.x
+        self._skins = [Hull(rest, triangles) for _, triangles in surfaces]
         scene = self.server.scene
         self._meshes = [
-            scene.add_mesh_simple(
-                f"/robot/body{k}", skin.vertices(body.rest), skin.faces, color=REGIONS[label % len(REGIONS)]
-            )
+            scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=REGIONS[label % len(REGIONS)])
             for k, (skin, (label, _)) in enumerate(zip(self._skins, surfaces, strict=True))
         ]
         self._drawn: Array | None = None
-        self._lay_floor(body.rest)
+        self._lay_floor(x[moving.masses > 0])
         self._add_panel()
         self.session.start()
 
     def _lay_floor(self, rest: Array) -> None:
-        """A floor at z = 0 that is larger than what one sees, and a camera that has room before and behind the robot."""
+        """A floor that is larger than what one sees, and a camera that has room before and behind the robot."""
         size = float(np.ptp(rest, axis=0).max())
         self._cell = rounded(size / 20)
-        middle = np.array([*rest.mean(axis=0)[:2], 0.0])
+        middle = np.array([*rest.mean(axis=0)[:2], ground_height(self.session.moving.engine.around.obstacles, rest)])
         self._floor_at = middle
         scene = self.server.scene
         scene.set_up_direction("+z")
@@ -145,6 +170,17 @@ class MotionPage(ServedPage):
             moving = self.session.moving
             line = gone(moment, moving.length) if self._told is None else escape(self._told(moving, moment.x))
             self._status.content = motion_text(moment, line)
+
+
+def ground_height(obstacles: Sequence[Obstacle], x: Array) -> float:
+    """Where to draw the floor [m]: where the ground is, a horizontal plane; without one below the nodes at x (n, 3) [m]."""
+    for plane in obstacles:
+        if isinstance(plane, Plane):
+            *normal, offset = plane.encoded()[1]
+            if normal[2] > 0.999:
+                return float(offset)
+    low = float(x[:, 2].min())
+    return 0.0 if low >= 0 else low - 0.3 * float(np.ptp(x, axis=0).max())
 
 
 def gone(moment: Moment, length: float) -> str:

@@ -158,7 +158,7 @@ class Scene:
         for k, body in enumerate(self._bodies):
             self._ghosts[k].visible = now.rest
             body.visible = not now.stress
-            body.opacity = 0.22 if now.through else None
+            body.opacity = 0.3 if now.through else None
             if now.stress != before.stress:
                 self._stress[k].show(now.stress)
                 self._drawn = self._coloured = None
