@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,8 +68,8 @@ def test_headless_is_the_report_without_a_page(tmp_path):
 
 
 def test_run_serves_a_page_on_this_machine_until_interrupted():
-    """Without --headless the address of a page is printed, the page answers there, a taken port is not the end, and
-    Ctrl-C ends it well."""
+    """Without --headless the address of a page is printed with its token, the page answers there and nowhere else, a taken
+    port is not the end, and Ctrl-C ends it well."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -79,9 +80,11 @@ def test_run_serves_a_page_on_this_machine_until_interrupted():
         )  # fmt: skip
         try:
             line = process.stdout.readline()
-            address = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+            address = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=\S+", line)
             assert address, line + process.stderr.read()
             assert int(address.group(1)) != port
+            with pytest.raises(urllib.error.HTTPError, match="403"):
+                urllib.request.urlopen(address.group().partition("?")[0], timeout=30)
             assert b"<html" in urllib.request.urlopen(address.group(), timeout=30).read().lower()
             process.send_signal(signal.SIGINT)
             complaints = process.communicate(timeout=60)[1]
@@ -105,6 +108,7 @@ def test_a_typo_gets_the_choice(typed):
         (("run", "cantilever", "--trajectory", "path.csv"), "follows nothing; leave out --trajectory"),
         (("run", "trunk", "--trajectory", "nowhere.csv"), "nowhere.csv: no such file or directory; check the path"),
         (("run", "cantilever", "--port", "99999"), "65535"),
+        (("run", "cantilever", "--host", "192.0.2.1"), "no address of this machine"),
         (("run", "diamond", "--headless", "--drive", "foo", "--command", "bananas"), "--drive needs a page"),
         (("run", "diamond", "--json", "x.json", "--drive", "simulated"), "--drive needs a page"),
         (("run", "diamond", "--command", "effort"), "give one with --drive, or leave out --command"),

@@ -28,6 +28,14 @@ JsonPath = Annotated[Optional[Path], typer.Option("--json", help="Write the figu
 PagePort = Annotated[
     int, typer.Option(min=1, max=65535, help="Port of the page on this machine; the next free one where taken.")
 ]
+PageHost = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        help="Interface to serve the page on: an address of this machine, 0.0.0.0 for all; by default this machine only. "
+        "Who has the whole address that is printed, with its token, can steer; it goes over the network in the open.",
+    ),
+]
 OpenBrowser = Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")]
 
 
@@ -80,6 +88,7 @@ def run(
     json: JsonPath = None,
     out: Annotated[Path, typer.Option(help="Folder for pictures, without a page.")] = Path("pliant-out"),
     port: PagePort = 8080,
+    host: PageHost = "127.0.0.1",
     browser: OpenBrowser = True,
     drive: Annotated[
         Optional[str],  # noqa: UP045
@@ -109,7 +118,7 @@ def run(
     if without_page:
         _report(robot, exhibit, choices, out, json)
     else:
-        exhibit.page(choices).serve(port=port, browser=browser)
+        exhibit.page(choices).serve(port=port, host=host, browser=browser)
 
 
 def _report(name: str, exhibit: Exhibit, choices: Choices, out: Path, json: Path | None) -> None:
@@ -250,6 +259,7 @@ def replay(
         typer.Option(help="With --page: of the gallery; by default the one recorded."),
     ] = None,
     port: PagePort = 8080,
+    host: PageHost = "127.0.0.1",
     browser: OpenBrowser = True,
 ) -> None:
     """Show what was recorded: a table of all signals and events, and a picture of them over time; or run it again."""
@@ -266,10 +276,10 @@ def replay(
     draw_signals(log, picture, title=file.name)
     _tell_written("picture", picture, before)
     if page:
-        _rerun(log, file.name, robot, port, browser)
+        _rerun(log, file.name, robot, port, host, browser)
 
 
-def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) -> None:
+def _rerun(log: Log, title: str, robot: str | None, port: int, host: str, browser: bool) -> None:
     """The recorded targets once more, on a page."""
     from pliant.gallery import Follower, all_robots, find
     from pliant.view import Page, recorded_paths
@@ -286,7 +296,9 @@ def _rerun(log: Log, title: str, robot: str | None, port: int, browser: bool) ->
         raise InputError(f"{name} follows no targets", remedy="choose a robot that does with --robot")
     built = exhibit.built_from()
     paths = {"recording": recorded_paths(log, built)}
-    Page(built, paths=paths, rate=exhibit.rate, title=title, start="recording").serve(port=port, browser=browser)
+    Page(built, paths=paths, rate=exhibit.rate, title=title, start="recording").serve(
+        port=port, host=host, browser=browser
+    )
 
 
 @app.command()

@@ -81,5 +81,9 @@ class NotConvergedError(PliantError):
     """An iteration stopped before it met its tolerance; raised by `require()` only."""
 
 
+class PageError(PliantError):
+    """A page cannot be served, or not safely."""
+
+
 class PliantWarning(UserWarning):
     """Something is suspicious but usable; the text says what and why."""

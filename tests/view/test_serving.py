@@ -9,9 +9,9 @@ import pytest
 
 from pliant.control.trajectory import Circle
 from pliant.errors import InputError
-from pliant.gallery import cantilever, diamond, pneunet, trunk
+from pliant.gallery import cantilever, diamond
 from pliant.view import Page
-from pliant.view.page.scene import ASPECT, VIEW, _turn_to, fitting_camera, hangs, up_direction
+from pliant.view.page.scene import ASPECT, VIEW, _turn_to, fitting_camera, floor_height, up_direction, view_direction
 
 
 def test_a_page_opens_twice_on_different_ports_and_closes():
@@ -75,7 +75,14 @@ def test_the_camera_holds_everything(up, rng):
     assert np.abs(shares).max() > 0.9
 
 
-def test_what_hangs_hangs_from_a_ceiling():
-    """Trunk and pneumatic finger hang; the diamond stands, and the beam is held at its side."""
-    z = np.array([0.0, 0.0, 1.0])
-    assert [hangs(robot.build(), z) for robot in (trunk, pneunet, diamond, cantilever)] == [True, True, False, False]
+@pytest.mark.parametrize("gravity", [(0, 0, -9.81), (0, 9.81, 0), (0, 0, 9.81), (9.81, 0, 0), (1, 2, 3)])
+def test_what_hangs_has_its_floor_below_it_and_is_seen_from_above(gravity):
+    """A robot that hangs or sags has the floor well below; one that stands, just below its feet. The camera is higher than
+    what it looks at, whatever up is."""
+    up = up_direction(np.array(gravity, float))
+    assert view_direction(up) @ up > 0.3
+    rest = np.array([[0.0, 0, 0], [0, 0, 1.0]])
+    hung = rest - [[0.0, 0, 0.1], [0, 0, 0]]
+    z = np.array([0.0, 0, 1.0])
+    assert floor_height(rest, hung, z, 1.0) == pytest.approx(-0.4)
+    assert floor_height(rest, rest, z, 1.0) == pytest.approx(-0.004)

@@ -34,7 +34,7 @@ def exact_kernel(function: Callable[..., Any]) -> Any:
     For geometry, where the last bit may decide which nodes a mesh has. With `kernel`, sums may be reordered, and a function
     that was compiled into its caller rounds otherwise than the same function called.
     """
-    dispatcher = numba.njit(**SETTINGS | {"fastmath": False})(function)
+    dispatcher = compiled_with_cache(function, **SETTINGS | {"fastmath": False})
     _expire_with_all_kernels(dispatcher)
     return dispatcher
 

@@ -14,7 +14,7 @@ from pliant.device.channel import Channel
 from pliant.device.drive import Drive, DriveStatus, Measurement
 from pliant.device.feed import Feed
 from pliant.device.guard import EVENT_WORDS, Event, Guard, event_words
-from pliant.device.opened import opened_drive, require_drive_name
+from pliant.device.opened import drive_address, opened_drive
 from pliant.device.plant import SimulatedPlant
 from pliant.device.plant_process import BusAddress, PlantProcess
 from pliant.device.plant_report import PlantReport
@@ -49,10 +49,10 @@ __all__ = [
     "Track",
     "Verdict",
     "Wiring",
+    "drive_address",
     "event_channel",
     "event_words",
     "opened_drive",
     "read_recording",
     "repair",
-    "require_drive_name",
 ]

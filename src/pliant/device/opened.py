@@ -21,7 +21,9 @@ def drive_address(name: str) -> tuple[str, ...]:
     """
     parts = tuple(name.split(":", 2 if name.startswith("can:") else 1)) if isinstance(name, str) else ("",)
     if not all(parts) or (parts[0], len(parts)) not in (("can", 3), ("serial", 2), ("simulated", 1)):
-        raise InputError(f"there is no drive {shown(name)}", remedy="give can:INTERFACE:CHANNEL, serial:PORT, or simulated")
+        raise InputError(
+            f"there is no drive {shown(name)}", remedy="give can:INTERFACE:CHANNEL, serial:PORT, or simulated"
+        )
     return parts
 
 

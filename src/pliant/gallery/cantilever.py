@@ -6,6 +6,8 @@ far that only the elastica (a beam that bends but does not stretch, at any rotat
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from pliant.body import TetBody
@@ -59,28 +61,45 @@ def _drop(robot: Robot, state: State) -> float:
     return HEIGHT / 2 - float(robot.displacement(state, "tip")[2])
 
 
-def timoshenko_deflection(force: float) -> float:
-    """F L^3 / (3 E I) + F L / (k G A) [m], with the shear factor k = 10 (1 + nu) / (12 + 11 nu) (Cowper 1966)."""
+def theory(robot: Robot, state: State) -> list[Figure]:
+    """Where the tip is under the beam's weight and the load on it now, beside the elastica; and what Timoshenko's straight beam
+    would say, which is right only for small loads."""
+    weight, force = -DENSITY * float(robot.gravity[2]) * WIDTH * HEIGHT, float(robot.effort(state, "load")[0])
+    reach, drop = elastica_tip(weight, force)
+    small = 1e3 * timoshenko_deflection(force, weight)
+    return [
+        Figure("tip drop", 1e3 * _drop(robot, state), "mm", 1e3 * drop, "elastica: any bending"),
+        Figure("tip reach", 1e3 * float(robot.displacement(state, "tip")[0]), "mm", 1e3 * reach, "elastica"),
+        Figure("drop if it bent little", np.nan, "mm", small, "Timoshenko: small loads only"),
+    ]
+
+
+def timoshenko_deflection(force: float, weight: float = 0.0) -> float:
+    """Drop [m] of the tip under a force [N] there and a weight [N/m] along the beam: F L^3 / (3 E I) + F L / (k G A) +
+    w L^4 / (8 E I) + w L^2 / (2 k G A), with the shear factor k = 10 (1 + nu) / (12 + 11 nu) (Cowper 1966)."""
     E, nu = LAW.E, LAW.nu
     area, inertia = WIDTH * HEIGHT, WIDTH * HEIGHT**3 / 12
     shear = 10 * (1 + nu) / (12 + 11 * nu) * E / (2 * (1 + nu)) * area
-    return force * LENGTH**3 / (3 * E * inertia) + force * LENGTH / shear
+    bending = force * LENGTH**3 / 3 + weight * LENGTH**4 / 8
+    return bending / (E * inertia) + (force * LENGTH + weight * LENGTH**2 / 2) / shear
 
 
-def elastica_tip(weight: float) -> tuple[float, float]:
-    """Reach and drop [m] of the tip of an inextensible beam under `weight` [N/m]: E I theta'' = -w (L - s) cos theta with
-    theta(0) = 0, theta'(L) = 0, solved as a boundary value problem; theta is measured downwards from the x axis."""
+@lru_cache(maxsize=64)
+def elastica_tip(weight: float, force: float = 0.0) -> tuple[float, float]:
+    """Reach and drop [m] of the tip of an inextensible beam under `weight` [N/m] and a force [N] down at its tip:
+    E I theta'' = -(w (L - s) + F) cos theta with theta(0) = 0, theta'(L) = 0, solved as a boundary value problem; theta is
+    measured downwards from the x axis."""
     from scipy.integrate import solve_bvp, trapezoid
 
     stiffness = LAW.E * WIDTH * HEIGHT**3 / 12
     s = np.linspace(0, LENGTH, 401)
 
     def slope(s: np.typing.NDArray[np.float64], y: np.typing.NDArray[np.float64]) -> np.typing.NDArray[np.float64]:
-        return np.array([y[1], -weight * (LENGTH - s) * np.cos(y[0]) / stiffness])
+        return np.array([y[1], -(weight * (LENGTH - s) + force) * np.cos(y[0]) / stiffness])
 
     solution = solve_bvp(slope, lambda a, b: np.array([a[0], b[1]]), s, np.zeros((2, len(s))), tol=1e-8)
     theta = solution.sol(s)[0]
     return float(trapezoid(np.cos(theta), s)), float(trapezoid(np.sin(theta), s))
 
 
-EXHIBIT = Follower("a silicone beam under its own weight, beside beam theory", build, report)
+EXHIBIT = Follower("a silicone beam under its own weight, beside beam theory", build, report, theory=theory)

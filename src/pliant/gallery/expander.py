@@ -80,17 +80,26 @@ def cell_volumes(lattice: Lattice, x: Array) -> Array:
     return total
 
 
+def growth(lattice: Lattice, x: Array) -> float:
+    """Volume of the actuator with the points at x, relative to rest."""
+    inside = lattice.labels == ACTUATOR
+    return float(cell_volumes(lattice, x)[inside].sum() / lattice.volumes[inside].sum())
+
+
+def told(moving: Moving, x: Array) -> str:
+    """What the page says of it."""
+    return f"the actuator has {growth(moving.body.lattice, x):.2f} times its volume at rest"
+
+
 def report(gait: str = "swell") -> Showing:
     """How much the actuator grows, and whether any cell is turned inside out on the way."""
     moving = build(gait)
     lattice = moving.body.lattice
     swollen = travel(moving, DURATION, samples=60)
-    inside = lattice.labels == ACTUATOR
-    growth = cell_volumes(lattice, swollen.places[-1])[inside].sum() / lattice.volumes[inside].sum()
     smallest = min(float(corner_volumes(lattice, x).min()) for x in swollen.places)
     springs, steps = len(lattice.springs), round(swollen.run.time / swollen.run.step)
     figures = (
-        bounded("expander.growth", float(growth), "x", 2.0, "higher", "twice its volume"),
+        bounded("expander.growth", growth(lattice, swollen.places[-1]), "x", 2.0, "higher", "twice its volume"),
         Figure("expander.growth_free", (1 + STRAIN) ** 3, "x"),
         bounded("expander.inverted_cells", swollen.inverted, "cells", 0.0, "lower", "none"),
         bounded("expander.smallest_corner", smallest, "x", 0.0, "higher", "no corner inside out"),
@@ -114,4 +123,6 @@ EXHIBIT = Mover(
     report,
     ("swell",),
     (Setting("strain", "", 0.0, 0.5, STRAIN),),
+    {0: "stiffer ends", ACTUATOR: "the actuator: warmed up, it swells"},
+    told,
 )

@@ -119,4 +119,5 @@ EXHIBIT = Mover(
     report,
     tuple(GAITS),
     (Setting("friction", "", 0.0, 1.5, FRICTION), Setting("frequency", "Hz", 0.25, 2.0, FREQUENCY)),
+    {0: "stiff body with four motors", LEG_LABEL: "soft legs, each turned about its middle"},
 )

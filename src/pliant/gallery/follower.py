@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from os import PathLike
@@ -51,6 +51,7 @@ class Follower(Exhibit):
     rate: decisions per second [Hz] that its trajectories are meant for.
     build_on_springs: the same robot on a spring lattice in place of tets, where there is one.
     commands: what a drive of its actuators can be told, those with limits and rates; the first is its own.
+    theory: values of a state beside what theory says about them, for its page.
     """
 
     title: str
@@ -61,10 +62,11 @@ class Follower(Exhibit):
     rate: float = 50.0
     build_on_springs: Callable[[TetMesh | None], Robot] | None = None
     commands: tuple[Kind, ...] = ()
+    theory: Callable[[Robot, State], Sequence[Figure]] | None = None
 
     def show(self, choices: Choices) -> Showing:
         """See `Exhibit`: along the chosen path."""
-        robot, hanging, paths = self._prepared(choices)
+        robot, hanging, paths, _ = self._prepared(choices)
         report = self.report(robot, hanging, paths)
 
         def draw(path: Path) -> None:
@@ -74,10 +76,10 @@ class Follower(Exhibit):
         return Showing(report.figures, draw, met)
 
     def page(self, choices: Choices) -> Page:
-        """See `Exhibit`; it begins with the trajectory that was asked for, else with targets by hand."""
+        """See `Exhibit`; it begins with the trajectory that was asked for, else with its own; a drive that was not asked to
+        go anywhere waits for a hand."""
         kind = None if choices.drive is None else self.chosen_command(choices.drive, choices.command)
-        robot, hanging, chosen = self._prepared(choices)
-        paths = self.paths(robot, hanging)
+        robot, _, chosen, paths = self._prepared(choices)
         if choices.trajectory is not None and chosen:
             paths = {choices.trajectory: chosen, **paths}
         with ExitStack() as opened:
@@ -86,7 +88,10 @@ class Follower(Exhibit):
                 guard = Guard.of_robot(robot, kind)
                 drive = opened.enter_context(opened_drive(choices.drive, robot, kind))
                 feed = opened.enter_context(Feed(guard, drive, file=choices.record))
-            page = Page(robot, paths=paths, rate=self.rate, title=self.title, start=choices.trajectory, feed=feed)
+            start = choices.trajectory or (next(iter(paths), None) if feed is None else None)
+            page = Page(
+                robot, paths=paths, rate=self.rate, title=self.title, start=start, feed=feed, theory=self.theory
+            )
             opened.pop_all()  # from here on it is the page that closes them
         return page
 
@@ -103,8 +108,8 @@ class Follower(Exhibit):
             )
         return kind
 
-    def _prepared(self, choices: Choices) -> tuple[Robot, State, Paths]:
-        """The robot where it hangs, and what it is to follow."""
+    def _prepared(self, choices: Choices) -> tuple[Robot, State, Paths, dict[str, Paths]]:
+        """The robot where it hangs, what it is to follow, and all that it can follow."""
         if choices.gait is not None:
             raise InputError("this robot has no gaits", remedy="leave out --gait")
         if choices.trajectory is not None and self.paths is no_paths:
@@ -113,7 +118,8 @@ class Follower(Exhibit):
             Recorded.read(choices.trajectory)  # what is wrong with a file is said before anything is built
         robot = self.built_from(choices.mesh, "tets" if choices.body is None else choices.body)
         hanging = Statics(robot).solve().require().state
-        return robot, hanging, self.chosen_paths(robot, hanging, choices.trajectory)
+        known = self.paths(robot, hanging)
+        return robot, hanging, self.chosen_paths(robot, hanging, choices.trajectory, known), known
 
     def built_from(self, mesh: str | PathLike[str] | None = None, body: str = "tets") -> Robot:
         """The robot, on its own mesh or on that of a file: tets in millimetres, as its authors laid them.
@@ -139,9 +145,12 @@ class Follower(Exhibit):
             raise InputError("this robot is made of tets only", remedy="leave out --body")
         return self.build_on_springs
 
-    def chosen_paths(self, robot: Robot, hanging: State, choice: str | None = None) -> Paths:
-        """What to follow: the robot's own path (None), one of its paths by name, or a CSV file for its only effector."""
-        known = self.paths(robot, hanging)
+    def chosen_paths(
+        self, robot: Robot, hanging: State, choice: str | None = None, known: dict[str, Paths] | None = None
+    ) -> Paths:
+        """What to follow: the robot's own path (None), one of its paths by name, or a CSV file for its only effector; known:
+        its paths, where somebody has them already."""
+        known = self.paths(robot, hanging) if known is None else known
         if choice is None:
             return next(iter(known.values()), {})
         if choice in known:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import InputError
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
@@ -19,7 +22,8 @@ class Mover(Exhibit):
     """A robot of the gallery that is driven by signals or motors, under gravity, on the ground z = 0.
 
     build: the robot at rest, for a gait and values of all settings. report: its figures and stills for a gait. gaits: names,
-    the first is its own. settings: numbers that the sliders of its page set.
+    the first is its own. settings: numbers that the sliders of its page set. regions: what the regions of its lattice are, by
+    label. told: what its page says of it with its nodes at x (n, 3) [m] (default: how far it has gone).
     """
 
     title: str
@@ -27,6 +31,8 @@ class Mover(Exhibit):
     report: Callable[[str], Showing]
     gaits: tuple[str, ...]
     settings: tuple[Setting, ...] = ()
+    regions: Mapping[int, str] = field(default_factory=dict)
+    told: Callable[[Moving, NDArray[np.float64]], str] | None = None
 
     def show(self, choices: Choices) -> Showing:
         """See `Exhibit`: the chosen gait from rest."""
@@ -34,7 +40,10 @@ class Mover(Exhibit):
 
     def page(self, choices: Choices) -> MotionPage:
         """See `Exhibit`."""
-        return MotionPage(self.build, self.gaits, self.settings, title=self.title, gait=self.chosen_gait(choices))
+        gait = self.chosen_gait(choices)
+        return MotionPage(
+            self.build, self.gaits, self.settings, title=self.title, gait=gait, told=self.told, regions=self.regions
+        )
 
     def chosen_gait(self, choices: Choices) -> str:
         """The gait that was asked for; what such a robot does not have is refused."""

@@ -126,4 +126,9 @@ EXHIBIT = Mover(
     report,
     tuple(GAITS),
     (Setting("friction", "", 0.0, 1.5, FRICTION), Setting("tempo", "x", 0.25, 1.25, 1.0)),
+    {
+        0: "silicone",
+        **{label: f"{name} leg: grows under air" for name, label in LEGS.items()},
+        SPINE_LABEL: "spine: the same",
+    },
 )

@@ -16,6 +16,7 @@ from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
 from pliant.shape.lattice_checks import require_good_springs, require_matrices, warn_of_parts
 from pliant.shape.lattice_embedding import contained, deformation_gradients, embedded
+from pliant.shape.lattice_hull import outer_triangles
 from pliant.shape.lattice_solid import SolidLike, as_solid
 from pliant.shape.lattice_springs import corner_shares, springs_of_cells
 from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, vector
@@ -24,10 +25,8 @@ from pliant.shape.topology import (
     TET_EDGES,
     FloatArray,
     IntArray,
-    boundary_faces,
     connected_parts,
     tet_volumes,
-    unique_rows,
 )
 
 if TYPE_CHECKING:
@@ -266,13 +265,7 @@ class Lattice(NodeSet):
 
     @cached_property
     def _boundary(self) -> tuple[IntArray, NDArray[np.intp]]:
-        if self.cells.shape[1] == 4:
-            return boundary_faces(self.cells)
-        quads = self.cells[:, voxels.FACES].reshape(-1, 4)
-        _, group = unique_rows(np.sort(quads, axis=1))
-        outer = np.flatnonzero(np.bincount(group)[group] == 1)
-        triangles = np.asarray(quads[outer][:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3))
-        return triangles, np.repeat(outer // len(voxels.FACES), 2)
+        return outer_triangles(self.cells)
 
     def boundary_triangles(self) -> IntArray:
         """The hull of the cells as triangles of points, outward, (b, 3)."""

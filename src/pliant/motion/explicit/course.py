@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time as clock
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.motion.explicit.energy import energies
 from pliant.motion.explicit.engine import Crew
+from pliant.motion.explicit.progress import Progress, shown
 from pliant.motion.explicit.result import Energies, ExplicitRun, RunStatus
 from pliant.motion.explicit.springs import Array
 
@@ -50,15 +49,15 @@ class Course:
         """Steps done so far."""
         return int(self.engine.number - self.origin)
 
-    def run(self, progress: bool | None) -> ExplicitRun:
+    def run(self, progress: Progress) -> ExplicitRun:
         """Work until the end, a stop or a failure."""
         begin = clock.perf_counter()
         good = self.engine.snapshot()
-        with Crew(self.explicit.threads) as crew, _bar(progress, self.steps) as show:
+        with Crew(self.explicit.threads) as crew, shown(progress, self.steps) as advance:
             while self.done < self.steps and self.status is RunStatus.COMPLETED:
                 started, before = clock.perf_counter(), self.done
                 self._piece(crew)
-                show(self.done)
+                advance(self.done - before)
                 if not self.engine.good:
                     self._fail(good)
                     break
@@ -145,18 +144,3 @@ class Course:
             e.threads,
             self.failed_node,
         )
-
-
-@contextmanager
-def _bar(progress: bool | None, steps: int) -> Iterator[Callable[[int], None]]:
-    """A function that shows how many steps are done; on a terminal, or when asked."""
-    if not (progress or (progress is None and sys.stderr.isatty())):
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=console.is_terminal) as bar:
-        task = bar.add_task("simulating", total=steps)
-        yield lambda done: bar.update(task, completed=done)

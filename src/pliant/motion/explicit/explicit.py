@@ -20,10 +20,11 @@ from pliant.motion.explicit.energy import energies
 from pliant.motion.explicit.engine import SPRINGS_PER_THREAD, Engine
 from pliant.motion.explicit.motors import Coupling, hub_and_base, hub_stiffness
 from pliant.motion.explicit.obstacles import Obstacle
+from pliant.motion.explicit.progress import Progress
 from pliant.motion.explicit.result import ExplicitRun
 from pliant.motion.explicit.setup import Surroundings, node_ids
 from pliant.motion.explicit.signals import Signal
-from pliant.motion.explicit.springs import Array, Springs
+from pliant.motion.explicit.springs import Array, Cells, Springs
 
 T = TypeVar("T")
 Integrator = Literal["verlet", "semi-implicit", "rk4", "forward"]
@@ -88,6 +89,8 @@ class Explicit:
         )
         materials = bool(self.around.actuation or self.around.laws)
         self.springs = body if isinstance(body, Springs) else Springs.of(body, materials=materials)
+        self.cells = Cells(body.lattice.cells, body.lattice.labels) if isinstance(body, SpringBody) else None
+        """What the springs stand for; None where they come from arrays of one's own."""
         if integrator not in REACH:
             raise InputError(f"integrator is {integrator!r}", remedy=f"choose among {list(REACH)}")
         if precision not in ("double", "single"):
@@ -241,13 +244,14 @@ class Explicit:
         energy_every: int | None = None,
         stop: Callable[[Explicit], bool] | None = None,
         stop_every: float | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
     ) -> ExplicitRun:
         """Go on for `duration` seconds of simulated time.
 
         record: nodes whose positions and velocities are written down every so many steps. energy_every: steps between samples
         of the energies (none by default). stop: asked every `stop_every` seconds (default: a twentieth of the run), ends the
-        run by True. progress: a bar on stderr, by default on a terminal only.
+        run by True. progress: a bar on stderr with the time left, by default on a terminal only; or a function that is told
+        the share done, 0 to 1.
         """
         steps = self._checked_steps(duration, every, energy_every)
         require_interval(stop_every)

@@ -95,8 +95,10 @@ class Lives:
         n, b = len(self.population.lattice.points), len(self.robots)
         return self.engine.x.reshape(-1, n, 3)[:b], self.engine.v.reshape(-1, n, 3)[:b]
 
-    def run(self, steps: int, pause: int, nodes: Ids, every: int, stop: Stop | None) -> Lives:
-        """Go on until the end, or until no robot is left."""
+    def run(
+        self, steps: int, pause: int, nodes: Ids, every: int, stop: Stop | None, advance: Callable[[float], None]
+    ) -> Lives:
+        """Go on until the end, or until no robot is left; advance: told of the steps that are done, or not needed."""
         n, lanes, engine = len(self.population.lattice.points), width(self.engine.dtype), self.engine
         ids = (np.arange(lanes)[:, None] * n + nodes).ravel()
         record = engine.record_table(ids, every, steps // every + 1)
@@ -104,10 +106,12 @@ class Lives:
             while engine.number < steps and not (self.failed | self.stopped).all():
                 count = min(pause, steps - engine.number)
                 engine.run(count, self.population.damping, record, 0, crew)
+                advance(count)
                 between = engine.snapshot()
                 engine.synchronize(self.population.damping, crew)
                 self._look(stop if engine.number < steps else None)
                 engine.restore(between)
+        advance(steps - engine.number)
         samples = np.moveaxis(record.x.reshape(len(record.x), lanes, len(nodes), 3), 1, 0)[: len(self.robots)]
         self.positions = samples.astype(float)
         last = every * np.arange(len(record.x))

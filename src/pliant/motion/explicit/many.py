@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.errors import InputError
 from pliant.exchange import usable_cores
 from pliant.motion.explicit.explicit import Explicit
+from pliant.motion.explicit.progress import Progress, shown
 from pliant.motion.explicit.result import ExplicitRun, RunStatus
 
 Array = NDArray[np.float64]
@@ -57,12 +58,14 @@ def run_many(
     stop: Callable[[Explicit], bool] | None = None,
     stop_every: float | None = None,
     threads: int | None = None,
+    progress: Progress = None,
 ) -> ManyRuns:
     """Run robots side by side for `duration` seconds of simulated time, each as its own `Explicit.run` would: to the bit.
 
     record: nodes of a robot to write down every so many steps. fitness: of a run that did not fail. stop: asked every
     `stop_every` seconds, ends that robot. threads: robots at a time, by default one per processor; each of them should have
-    been made with threads=1. For robots of one lattice `Population` is faster.
+    been made with threads=1. For robots of one lattice `Population` is faster. progress: a bar on stderr with the time left,
+    by default on a terminal only; or a function that is told the share done, 0 to 1.
     """
     if not robots:
         raise InputError("there are no robots to run", remedy="give at least one Explicit")
@@ -74,10 +77,18 @@ def run_many(
     begin = clock.perf_counter()
 
     def live(robot: Explicit) -> ExplicitRun:
-        nodes = () if record is None else record(robot)
-        return robot.run(duration, record=nodes, every=every, stop=stop, stop_every=stop_every, progress=False)
+        nodes, done = () if record is None else record(robot), 0.0
 
-    with ThreadPoolExecutor(threads or len(usable_cores())) as pool:
+        def tell(share: float) -> None:
+            nonlocal done
+            advance(share - done)
+            done = share
+
+        run = robot.run(duration, record=nodes, every=every, stop=stop, stop_every=stop_every, progress=tell)
+        tell(1.0)  # also of one that ended early
+        return run
+
+    with shown(progress, len(robots)) as advance, ThreadPoolExecutor(threads or len(usable_cores())) as pool:
         runs = tuple(pool.map(live, robots))
     seconds = clock.perf_counter() - begin
     values = [np.nan if fitness is None else fitness(run) if run.ok else -np.inf for run in runs]

@@ -20,9 +20,10 @@ from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three
 from pliant.motion.explicit.lanes import batch_engine, width
 from pliant.motion.explicit.lives import Lives, Material, PopulationRun, Stop, judged
 from pliant.motion.explicit.obstacles import Obstacle
+from pliant.motion.explicit.progress import Progress, shown
 from pliant.motion.explicit.setup import Surroundings, node_ids
 from pliant.motion.explicit.signals import Ramp, Signal
-from pliant.motion.explicit.springs import Array, Ids, Springs
+from pliant.motion.explicit.springs import Array, Cells, Ids, Springs
 from pliant.shape import Lattice
 
 EMPTY = -1
@@ -156,7 +157,10 @@ class Population:
         return replace(signal, phase=signal.phase + phase)  # type: ignore[type-var]
 
     def single(self, robot: int) -> Explicit:
-        """The same robot alone, with the same step: the engine of one lattice."""
+        """The same robot alone, with the same step: the engine of one lattice. See it move on a page:
+        `MotionPage.of(crowd.single(int(run.fitness.argmax()))).serve()`, with `from pliant.view import MotionPage`."""
+        if not -len(self) <= robot < len(self):
+            raise InputError(f"there is no robot {robot}", remedy=f"give one of 0 to {len(self) - 1}")
         constants, parts, masses, held = self._arrays(np.array([robot]))
         from scipy.sparse import csr_array
 
@@ -186,6 +190,8 @@ class Population:
                 threads=1,
             )
         alone.v = self._first_velocities(np.array([robot]))[0]
+        there = self.materials[robot] != EMPTY
+        alone.cells = Cells(self.lattice.cells[there], self.materials[robot][there])
         return alone
 
     def masses(self, robots: ArrayLike | None = None) -> Array:
@@ -242,12 +248,14 @@ class Population:
         fitness: Callable[[PopulationRun], ArrayLike] | None = None,
         stop: Stop | None = None,
         stop_every: float | None = None,
+        progress: Progress = None,
     ) -> PopulationRun:
         """Run all robots from rest for `duration` seconds of simulated time.
 
         record: nodes written down every so many steps. fitness: called once with the result, gives one number per robot. stop:
         called every `stop_every` seconds (default: a tenth of the run) with numbers of robots [b], time, positions and
-        velocities [b, n, 3]; says which of them end there, [b]. What a robot does depends on no other robot.
+        velocities [b, n, 3]; says which of them end there, [b]. What a robot does depends on no other robot. progress: a bar
+        on stderr with the time left, by default on a terminal only; or a function that is told the share done, 0 to 1.
         """
         if not (np.isfinite(duration) and duration > 0) or every < 1:
             raise InputError(f"a run of {duration} s, a sample every {every} steps", remedy="give positive numbers")
@@ -261,9 +269,10 @@ class Population:
 
         def live(robots: Ids) -> Lives:
             lanes = np.concatenate([robots, np.full(b - len(robots), robots[-1])])
-            return Lives(self, robots, self._engine(lanes)).run(steps, pause, nodes, every, stop)
+            return Lives(self, robots, self._engine(lanes)).run(steps, pause, nodes, every, stop, advance)
 
-        with ThreadPoolExecutor(min(self.threads, len(groups))) as pool:
+        workers = min(self.threads, len(groups))
+        with shown(progress, steps * len(groups)) as advance, ThreadPoolExecutor(workers) as pool:
             lives = list(pool.map(live, groups))
         seconds = clock.perf_counter() - begin
         done = float(sum(life.end_steps.sum() for life in lives))

@@ -19,6 +19,16 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells that springs stand for: what there is to see of them."""
+
+    corners: NDArray[np.int32]
+    """Points at the corners of cubes [c, 8] or tets [c, 4]."""
+    labels: NDArray[np.integer]
+    """Material or region of each cell, [c]."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Springs:
     """Masses on points and springs between them.

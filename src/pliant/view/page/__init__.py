@@ -10,10 +10,12 @@ panel      what stands beside it: buttons, sliders, bars; plots: error and time 
 page       all together
 motion_session, motion_page
            the same for free motion by the explicit engine: slices in a thread, and what one sees of them
-served     a page served to a browser on this machine: opening, drawing, closing
+door       who may come in: Host, Origin and token of a request; helm: who of the visitors steers
+guarded    the server behind that door; signs: what each visitor is told about who steers
+served     a page served to a browser: opening, drawing, closing
 
-Only `served` starts a server; `rows`, `poses`, `stepping`, `session`, `motion_session`, `snapshot`, `skin` and `bands` know
-nothing of one.
+Only `served` starts a server; `rows`, `poses`, `stepping`, `session`, `motion_session`, `snapshot`, `skin`, `bands`, `door`
+and `helm` know nothing of one.
 """
 
 from pliant.view.page.motion_page import MotionPage

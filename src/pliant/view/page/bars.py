@@ -26,13 +26,13 @@ STYLE = f"""<style>
 .pliant-bar .effort {{ background: {hexadecimal(BRAND)} }}
 .pliant-bar .displacement {{ background: {hexadecimal(TARGET)} }}
 .pliant-bar .zero {{ width: 1px; background: rgba(60, 70, 80, 0.55) }}
-.pliant-bar > span {{ width: 5.6em; text-align: right; font-variant-numeric: tabular-nums }}
-.pliant-bars.many .pliant-row {{ display: flex; align-items: center; gap: 0.6em; margin-bottom: 0.25em }}
-.pliant-bars.many h6 {{ margin: 0; width: 3.6em; overflow: hidden; text-overflow: ellipsis }}
+.pliant-bar > span {{ width: 5.6em; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }}
+.pliant-bars.many .pliant-row {{ display: flex; align-items: center; gap: 0.4em; margin-bottom: 0.25em }}
+.pliant-bars.many h6 {{ margin: 0; width: 4.4em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }}
 .pliant-bars.many .pliant-bar {{ flex: 1; gap: 0.3em }}
 .pliant-bars.many .pliant-bar > label {{ display: none }}
 .pliant-bars.many .pliant-row > label {{ flex: 1; opacity: 0.65 }}
-.pliant-bars.many .pliant-bar > span {{ width: 4.8em }}
+.pliant-bars.many .pliant-bar > span {{ width: 4.7em }}
 .pliant-bar.active .effort, .pliant-bar.active .displacement {{ background: {LIMIT} }}
 .pliant-bar.active > span {{ color: {LIMIT}; font-weight: 600 }}
 </style>"""

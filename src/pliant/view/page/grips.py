@@ -98,7 +98,10 @@ def grasps_of(port: Port, name: str, weights: Array) -> list[Grasp]:
 
 
 class Grip:
-    """Arrows (and rings, for an orientation) around a target, which a mouse can drag; marks at target and effector."""
+    """Arrows (and rings, for an orientation) around a target, which a mouse can drag; marks at target and effector.
+
+    The target is a hollow ball of orange rings, the effector a dark ball that fits into it: when it has arrived, both are seen.
+    """
 
     def __init__(self, scene: Any, session: Session, grasp: Grasp, path: str) -> None:
         self._session, self.grasp = session, grasp
@@ -108,18 +111,29 @@ class Grip:
         moves, turns = any(grasp.moves), any(grasp.turns)
         self.gizmo = scene.add_transform_controls(
             path, scale=0.22 * size, line_width=4.0, depth_test=False, active_axes=active_axes(grasp),
-            disable_axes=not moves, disable_sliders=not moves, disable_rotations=not turns, position=position, wxyz=turned,
+            disable_axes=not moves, disable_sliders=True, disable_rotations=not turns, position=position, wxyz=turned,
         )  # fmt: skip
-        self._aim = scene.add_icosphere(f"{path}/aim", 0.022 * size, color=TARGET, cast_shadow=False)
+        self._aim = scene.add_line_segments(f"{path}/aim", rings(0.042 * size), colors=TARGET, thickness=0.006 * size)
         here = grasp.place(robot, snapshot.state)
         if turns:
             self._tip = scene.add_frame(
-                f"{path}_tip", axes_length=0.13 * size, axes_radius=0.006 * size, origin_radius=0.026 * size,
+                f"{path}_tip", axes_length=0.13 * size, axes_radius=0.006 * size, origin_radius=0.024 * size,
                 origin_color=EFFECTOR, position=here, wxyz=turned,
             )  # fmt: skip
         else:
-            self._tip = scene.add_icosphere(f"{path}_tip", 0.026 * size, color=EFFECTOR, opacity=0.7, position=here)
+            self._tip = scene.add_icosphere(f"{path}_tip", 0.024 * size, color=EFFECTOR, position=here)
         self.gizmo.on_update(self._moved)
+
+    @property
+    def name(self) -> str:
+        """Of the effector, and of its point where it has several."""
+        point = self.grasp.point
+        alone = point is None or len(self._session.robot.ports[self.grasp.effector].points) == 1
+        return self.grasp.effector if alone else f"{self.grasp.effector}.{point}"
+
+    def place(self, state: State) -> Array:
+        """Where the effector is [m], [3]."""
+        return self.grasp.place(self._session.robot, state)
 
     async def _moved(self, event: Any) -> None:
         """The mouse has grabbed, moved or let go of the target; async, so that events stay in order."""
@@ -127,6 +141,10 @@ class Grip:
         target = self._session.snapshot.wish.targets[self.grasp.effector]
         wanted = self.grasp.dragged(target, np.array(event.target.position), np.array(event.target.wxyz))
         self._session.aim(self.grasp.effector, wanted)
+
+    def let_go(self) -> None:
+        """No mouse holds the target any more: who held it has left, or steers no longer."""
+        self._dragged = False
 
     def draw(self, snapshot: Snapshot, robot: Robot) -> None:
         """Show the effector, and the target unless a mouse holds it."""
@@ -141,6 +159,14 @@ class Grip:
             self.gizmo.position = position
         if not np.array_equal(turned, self.gizmo.wxyz):
             self.gizmo.wxyz = turned
+
+
+def rings(radius: float, pieces: int = 40) -> NDArray[np.float32]:
+    """Three circles about the origin, one around each axis, as straight pieces [k, 2, 3] [m]."""
+    angle = np.linspace(0, 2 * np.pi, pieces + 1)
+    circle = radius * np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
+    ways = [np.roll(circle, shift, axis=1) for shift in range(3)]
+    return np.concatenate([np.stack([way[:-1], way[1:]], axis=1) for way in ways]).astype(np.float32)
 
 
 def active_axes(grasp: Grasp) -> Mask:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import InputError
+from pliant.motion import Explicit
+from pliant.motion.explicit import Obstacle, Plane
+from pliant.view.moving import InMotion, Running
 from pliant.view.page.motion_session import Build, Moment, MotionSession, Setting
-from pliant.view.page.palette import REGIONS, rounded
+from pliant.view.page.palette import REGIONS, hexadecimal, rounded
 from pliant.view.page.scene import VIEW, fitting_camera
 from pliant.view.page.served import ServedPage
-from pliant.view.page.skin import Skin
-from pliant.view.page.status import BAD, CALM, GOOD, block, heading, note
+from pliant.view.page.skin import Hull
+from pliant.view.page.status import BAD, CALM, GOOD, block, heading, note, plain
 
 Array = NDArray[np.float64]
+Told = Callable[[Any, Array], str]
+"""What to say of a robot, as it was built, with its nodes at x (n, 3) [m]."""
 
 
 class MotionPage(ServedPage):
-    """A robot that moves by itself under gravity, on the ground z = 0: play, pause, reset, its gait and settings.
+    """A robot that moves by itself under gravity, on the ground: play, pause, reset, its gait and settings.
 
     The robot stays in the middle of the picture and the floor passes below it, unless `Go along` is switched off. Colours
     tell the regions of its lattice.
@@ -34,12 +40,40 @@ class MotionPage(ServedPage):
         *,
         title: str = "",
         gait: str | None = None,
+        told: Told | None = None,
+        regions: Mapping[int, str] | None = None,
     ) -> None:
-        """build: the body and its engine at rest for a gait and settings; see `MotionSession`."""
+        """build: the body and its engine at rest for a gait and settings; see `MotionSession`. told: what to say of the robot
+        with its nodes at x (n, 3) [m], in a line (default: how far it has gone); regions: what the regions of its lattice
+        are, by label."""
         super().__init__(title)
         self.session = MotionSession(build, gaits, settings, gait)
+        self._told, self._regions = told, dict(regions or {})
         self.along = True
         """Whether the picture goes along with the robot."""
+
+    @classmethod
+    def of(cls, engine: Explicit, *, title: str = "") -> MotionPage:
+        """The page of an engine as it is now, such as the best robot of a population or of `run_many`:
+
+        >>> run = crowd.run(2.0, fitness=lambda run: run.middle[:, 0])                    # doctest: +SKIP
+        >>> MotionPage.of(crowd.single(int(run.fitness.argmax())), title="the best").serve()   # doctest: +SKIP
+
+        From then on the page moves the engine; `Reset` brings it back to where it was.
+        """
+        if not isinstance(engine, Explicit):
+            raise InputError(
+                f"a {type(engine).__name__} is no engine of springs", remedy="give an Explicit, such as crowd.single(3)"
+            )
+        first, robot = engine.engine.snapshot(), Running(engine)
+        labels = np.unique(robot.cells.labels).tolist()
+
+        def build(gait: str, settings: Mapping[str, float]) -> InMotion:
+            engine.engine.restore(first)
+            return robot
+
+        regions = {label: f"material {label}" for label in labels} if len(labels) > 1 else None
+        return cls(build, ("as it is",), title=title or "a robot in motion", regions=regions)
 
     def __enter__(self) -> MotionPage:
         return self
@@ -49,26 +83,24 @@ class MotionPage(ServedPage):
         self.session.reset()
 
     def _furnish(self) -> None:
-        body = self.session.moving.body
-        surfaces = self.session.moving.surfaces().items()
-        self._skins = [Skin(body, 0, triangles) for _, triangles in surfaces]
+        moving = self.session.moving
+        surfaces, rest, x = moving.surfaces().items(), moving.rest, moving.engine.x
+        self._skins = [Hull(rest, triangles) for _, triangles in surfaces]
         scene = self.server.scene
         self._meshes = [
-            scene.add_mesh_simple(
-                f"/robot/body{k}", skin.vertices(body.rest), skin.faces, color=REGIONS[label % len(REGIONS)]
-            )
+            scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=REGIONS[label % len(REGIONS)])
             for k, (skin, (label, _)) in enumerate(zip(self._skins, surfaces, strict=True))
         ]
         self._drawn: Array | None = None
-        self._lay_floor(body.rest)
+        self._lay_floor(x[moving.masses > 0])
         self._add_panel()
         self.session.start()
 
     def _lay_floor(self, rest: Array) -> None:
-        """A floor at z = 0 that is larger than what one sees, and a camera that has room before and behind the robot."""
+        """A floor that is larger than what one sees, and a camera that has room before and behind the robot."""
         size = float(np.ptp(rest, axis=0).max())
         self._cell = rounded(size / 20)
-        middle = np.array([*rest.mean(axis=0)[:2], 0.0])
+        middle = np.array([*rest.mean(axis=0)[:2], ground_height(self.session.moving.engine.around.obstacles, rest)])
         self._floor_at = middle
         scene = self.server.scene
         scene.set_up_direction("+z")
@@ -106,6 +138,9 @@ class MotionPage(ServedPage):
             along = gui.add_checkbox("Go along", self.along, hint="Keep the robot in the middle of the picture.")
             along.on_update(lambda event: setattr(self, "along", event.target.value))
             gui.add_html(note(f"grid: {1e3 * self._cell:g} mm"))
+        if self._regions:
+            with gui.add_folder("Colours"):
+                gui.add_html(legend_of(self._regions))
 
     def _add_slider(self, setting: Setting) -> None:
         label = f"{setting.name} [{setting.unit}]" if setting.unit else setting.name
@@ -132,21 +167,50 @@ class MotionPage(ServedPage):
                 self._floor.position = self._floor_at - np.fmod(shift, 5 * self._cell)
             self.frames += 1
         if whole:
-            self._status.content = motion_text(moment, self.session.moving.length)
+            moving = self.session.moving
+            line = gone(moment, moving.length) if self._told is None else escape(self._told(moving, moment.x))
+            self._status.content = motion_text(moment, line)
 
 
-def motion_text(moment: Moment, length: float) -> str:
-    """The status of a motion: whether it runs, its time, how far it has gone, how fast it is computed."""
+def ground_height(obstacles: Sequence[Obstacle], x: Array) -> float:
+    """Where to draw the floor [m]: where the ground is, a horizontal plane; without one below the nodes at x (n, 3) [m]."""
+    for plane in obstacles:
+        if isinstance(plane, Plane):
+            *normal, offset = plane.encoded()[1]
+            if normal[2] > 0.999:
+                return float(offset)
+    low = float(x[:, 2].min())
+    return 0.0 if low >= 0 else low - 0.3 * float(np.ptp(x, axis=0).max())
+
+
+def gone(moment: Moment, length: float) -> str:
+    """How far a robot of a length [m] has gone along x."""
+    way = float(moment.distance[0])
+    where = "forwards" if way >= -0.0005 else "backwards"
+    return f'<b class="pliant-distance">{plain(1e3 * abs(way), 0)}</b> mm {where} · {plain(abs(way) / length)} body lengths'
+
+
+def legend_of(regions: Mapping[int, str]) -> str:
+    """The colour of every region, with what it is."""
+    square = '<span style="display:inline-block;width:0.9em;height:0.9em;margin-right:0.5em;background:{}"></span>{}'
+    return block(
+        "<br>".join(
+            square.format(hexadecimal(REGIONS[label % len(REGIONS)]), escape(what)) for label, what in regions.items()
+        )
+    )
+
+
+def motion_text(moment: Moment, line: str) -> str:
+    """The status of a motion: whether it runs, its time, how fast it is computed, and a line about the robot."""
     word, colour = ("MOVING", GOOD) if moment.running else ("PAUSED", CALM)
     told = "" if moment.running else "press Play"
     if moment.fault:
         word, colour, told = "FAULT", BAD, f"{moment.fault}; the last good state is held, press Reset and Play"
-    forwards = float(moment.distance[0])
     lines = [
         f'<span class="pliant-word" style="color:{colour};font-weight:700">● {word}</span> '
         f'<span style="opacity:0.75">{escape(told)}</span>',
         f'<b class="pliant-time">{moment.time:.2f}</b> s'
         + (f" · computed at {moment.pace:.1f} × real time" if moment.pace else ""),
-        f'<b class="pliant-distance">{1e3 * forwards:.0f}</b> mm forwards · {forwards / length:.2f} body lengths',
+        line,
     ]
     return block("<br>".join(lines))

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InputError
-from pliant.view.moving import Moving
+from pliant.view.moving import InMotion
 from pliant.view.page.paced import Paced
 
 Array = NDArray[np.float64]
-Build = Callable[[str, Mapping[str, float]], Moving]
-"""A body and its engine at rest, for a gait and the values of all settings."""
+Build = Callable[[str, Mapping[str, float]], InMotion]
+"""A robot and its engine at rest, for a gait and the values of all settings."""
 
 RATE = 30.0
 """Slices per second of simulated time."""
@@ -70,7 +70,7 @@ class MotionSession(Paced):
         with self._turn:
             self._stale = False
             self.moving = self._build(self._gait, dict(self._values))
-            self._home = self.moving.middle(self.moving.body.rest)
+            self._home = self.moving.middle(self.moving.engine.x)
             self._pace, self._fault = 0.0, ""
             self._publish()
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from pliant.body import TetBody
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.errors import PliantError
 from pliant.robot import Robot
+from pliant.view.page.grips import Grip
 from pliant.view.page.loads import Range
-from pliant.view.page.panel import Panel
+from pliant.view.page.panel import Panel, Theory
 from pliant.view.page.scene import Scene
 from pliant.view.page.served import ServedPage
 from pliant.view.page.session import Session
 from pliant.view.page.skin import skins_of
+from pliant.view.page.status import MeshLine, mesh_line
 
 
 class Page(ServedPage):
@@ -37,16 +40,19 @@ class Page(ServedPage):
         loads: Mapping[str, Range] | None = None,
         start: str | None = None,
         feed: Feed | None = None,
+        theory: Theory | None = None,
     ) -> None:
         """paths: what the effectors can follow, by name: a trajectory per effector; start: the one to begin with (None: by
         hand); rate: steps per second [Hz] at most; loads: range (low, high) of the effort of a load, by name; feed: of a drive
         that is to do what the robot does: the page then has an emergency stop, and closes the feed at its end, which leaves
-        the drive at its safe command, stopped, and closed."""
+        the drive at its safe command, stopped, and closed; theory: a function of robot and state that gives values beside what
+        theory says, as `Figure`s with references, shown as the robot moves."""
         super().__init__(title)
         self.session = Session(robot, paths, rate=rate, feed=feed)
         if start is not None:
             self.session.follow(start)
-        self._loads = loads
+        self._loads, self._theory = loads, theory
+        self._grips: list[Grip] = []
 
     def __enter__(self) -> Page:
         return self
@@ -59,11 +65,22 @@ class Page(ServedPage):
 
     def _furnish(self) -> None:
         self._scene = Scene(self.server, self.session)
-        self._panel = Panel(self.server.gui, self.session, self._scene, self.title, self._loads)
+        self._grips = self._scene.grips
+        self._panel = Panel(self.server.gui, self.session, self._scene, self.title, self._loads, self._theory)
         self.session.start()
 
     def _works(self) -> tuple[Callable[[], None], ...]:
         return self._draw, self._judge_mesh
+
+    def _for_all(self) -> tuple[Any, ...]:
+        return () if self._panel.stop is None else (self._panel.stop,)
+
+    def _gizmos(self) -> tuple[Any, ...]:
+        return tuple(grip.gizmo for grip in self._grips)
+
+    def _let_go(self) -> None:
+        for grip in self._grips:
+            grip.let_go()
 
     def _end(self) -> None:
         self.session.end()
@@ -78,14 +95,12 @@ class Page(ServedPage):
 
     def _judge_mesh(self) -> None:
         """Tell, once, how much too stiff four-node tets are on this mesh."""
-        texts, worst = [], 1.0
+        lines = []
         for body in self.session.robot.bodies:
             if isinstance(body, TetBody):
                 try:
-                    error = body.discretization_error()
-                    worst = max(worst, error.worst) if body.order == 1 else worst
-                    texts.append(f"{error}{'' if body.order == 1 else ' (this body has ten-node tets)'}")
+                    lines.append(mesh_line(body.order, body.discretization_error().worst, self.session.follows))
                 except PliantError as problem:
-                    texts.append(f"the discretization error is not known: {problem}")
+                    lines.append(MeshLine(f"How good the mesh is, is not known: {problem}.", False))
         if not self._closing.is_set():
-            self._panel.tell_mesh(texts, worst)
+            self._panel.tell_mesh(lines)

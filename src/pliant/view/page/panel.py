@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from pliant.device import Feed
 from pliant.port import Cable, Cavity
+from pliant.robot import Robot, State
 from pliant.robot.roles import Role
+from pliant.view.figures import Figure
 from pliant.view.page.bars import actuator_bars
 from pliant.view.page.grips import grasps_of
 from pliant.view.page.loads import Range, drive_range, load_ranges, target_range
@@ -20,45 +22,71 @@ from pliant.view.page.rows import displacement_units, effort_units, row_label
 from pliant.view.page.scene import Look, Scene
 from pliant.view.page.session import Session
 from pliant.view.page.snapshot import Snapshot
-from pliant.view.page.status import drive_text, heading, mesh_text, note, status_text
+from pliant.view.page.status import MeshLine, drive_text, heading, mesh_text, note, status_text, theory_text
 from pliant.view.page.stress import legend
 
 BY_HAND = "by hand"
+Theory = Callable[[Robot, State], Sequence[Figure]]
+"""Values of a state beside what theory says about them."""
 
 
 class Panel:
     """The controls of a page; they call the session and the scene, and show snapshots."""
 
-    def __init__(self, gui: Any, session: Session, scene: Scene, title: str, loads: Mapping[str, Range] | None) -> None:
+    def __init__(
+        self,
+        gui: Any,
+        session: Session,
+        scene: Scene,
+        title: str,
+        loads: Mapping[str, Range] | None,
+        theory: Theory | None = None,
+    ) -> None:
         self._gui, self._session, self._scene = gui, session, scene
         self._sliders: dict[tuple[str, str, int], Any] = {}
         if title:
             gui.add_html(heading(title))
         self._status = gui.add_html("")
         self._drive: Any = None
+        self.stop: Any = None
+        """The button of the emergency stop, where there is a drive."""
         if session.feed is not None:
             self._add_drive(session.feed)
+        self._theory, self._compared = theory, gui.add_html("", visible=theory is not None)
+        self._seen: State | None = None
         self._add_controls()
         self._add_sliders(load_ranges(session, loads))
         self._add_view()
-        self._bars: Any = None
-        beside = gui.add_panel()
-        beside.dock_left()
-        with beside.add_tab("Controller" if session.follows else "Solver"):
-            if session.robot.named(Role.ACTUATOR) or session.robot.named(Role.DRIVEN):
-                with gui.add_folder("Actuators"):
-                    self._bars = gui.add_html("")
-            self._plots = Plots(gui, session.measures)
         with gui.add_folder("Mesh"):
-            self._mesh = gui.add_html(note("computing how much softer ten-node tets are ..."))
+            self._mesh = gui.add_html(note("finding out how good the mesh is ..."))
+        self._bars: Any = None
+        self._plots = self._add_plots()
 
     def _add_drive(self, feed: Feed) -> None:
         with self._gui.add_folder("Drive"):
-            stop = self._gui.add_button("Emergency stop", color="red", hint="To the safe command, and there it stays.")
-            stop.on_click(lambda _: feed.stop())
+            self.stop = self._gui.add_button(
+                "Emergency stop",
+                color="red",
+                hint="To the safe command, and there it stays. Every visitor may press it.",
+            )
+            self.stop.on_click(lambda _: feed.stop())
             release = self._gui.add_button("Release", hint="Follow the robot on this page again.")
             release.on_click(lambda _: feed.release())
             self._drive = self._gui.add_html("")
+
+    def _add_plots(self) -> Plots:
+        """What the controller does, on the other side of the robot; a robot that decides nothing needs no other side."""
+        gui, session = self._gui, self._session
+        moved = session.robot.named(Role.ACTUATOR) or session.robot.named(Role.DRIVEN)
+        if not moved and not session.measures:
+            return Plots(gui, session.measures)
+        beside = gui.add_panel()
+        beside.dock_left()
+        with beside.add_tab("Controller" if session.follows else "Solver"):
+            if moved:
+                with gui.add_folder("Actuators"):
+                    self._bars = gui.add_html("")
+            return Plots(gui, session.measures)
 
     def _add_controls(self) -> None:
         gui, session = self._gui, self._session
@@ -159,13 +187,14 @@ class Panel:
             self._legend = gui.add_html("", visible=False)
             through = gui.add_checkbox("See through", inside, hint="Show cables and cavities inside the body.")
             rest = gui.add_checkbox("Rest shape", False, hint="Show the shape without any load.")
+            names = gui.add_checkbox("Names", True, hint="Name cables, cavities and effectors, and what is held.")
             gui.add_html(note(f"grid: {1e3 * scene.cell:g} mm"))
 
         def look(_: Any = None) -> None:
-            scene.look = Look(stress.value, through.value, rest.value)
+            scene.look = Look(stress.value, through.value, rest.value, names.value)
             self._legend.visible = stress.value
 
-        for box in (stress, through, rest):
+        for box in (stress, through, rest, names):
             box.on_update(look)
         look()
 
@@ -184,10 +213,13 @@ class Panel:
         if self._bars is not None:
             self._bars.content = actuator_bars(robot, snapshot)
         self._plots.draw(session.record)
+        if self._theory is not None and snapshot.state is not self._seen:
+            self._seen = snapshot.state
+            self._compared.content = theory_text(self._theory(robot, snapshot.state))
         top = self._scene.update_stress()
         if top:
             self._legend.content = legend(top)
 
-    def tell_mesh(self, errors: list[str], worst: float) -> None:
-        """What `discretization_error()` of every body said."""
-        self._mesh.content = mesh_text(errors, worst)
+    def tell_mesh(self, lines: Sequence[MeshLine]) -> None:
+        """How good the mesh of every body is."""
+        self._mesh.content = mesh_text(lines)

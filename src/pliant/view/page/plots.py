@@ -15,36 +15,37 @@ from pliant.view.page.snapshot import STAGES, Record
 
 Array = NDArray[np.float64]
 
-FINE = {"m": (1e6, "µm")}
-"""Errors of lengths are small; the axis of a chart has three decimals."""
-LEAST, MOST = 1e-3, 1e5
-"""Errors are drawn on a scale of powers of ten between these."""
+LEAST, MOST = 1e-3, 10.0
+"""Errors are drawn on a scale of powers of ten between these, in the units that people read (mm, degrees, ml): smaller ones
+are none to the eye, larger ones are seen on the robot."""
 
 
 class Plots:
-    """Two charts, drawn from a session's record."""
+    """Charts drawn from a session's record: errors, one chart for every unit, and time per stage."""
 
     def __init__(self, gui: Any, measures: Sequence[Measure]) -> None:
-        self._labels = tuple(measure.label for measure in measures)
-        units = [measure.unit for measure in measures]
-        self._scales = [FINE.get(unit) or readable(unit) for unit in units]
-        self._errors: Any = None
-        if measures:
-            labels = [f"{name} [{unit}]" for name, (_, unit) in zip(self._labels, self._scales, strict=True)]
-            title = f"tracking error [{self._scales[0][1]}]" if len(set(units)) == 1 else "tracking error"
-            self._errors = _chart(gui, title, labels, 140, {"distr": 3, "range": (LEAST, MOST)})
+        self._errors: list[tuple[Any, tuple[str, ...], float]] = []
+        for unit in dict.fromkeys(measure.unit for measure in measures):
+            names = tuple(measure.label for measure in measures if measure.unit == unit)
+            factor, readable_unit = readable(unit)
+            scale = {"distr": 3, "range": (LEAST, MOST)}
+            self._errors.append(
+                (_chart(gui, f"tracking error [{readable_unit}]", list(names), 150, scale), names, factor)
+            )
         self._stages = _chart(gui, "time per stage, median of 15 [ms]", list(STAGES), 190, {})
+        self._stages.visible = False  # until there is anything to show
 
     def draw(self, record: Record) -> None:
         """Show the record as it is now."""
-        if self._errors is not None:
-            clock, *errors = record.errors(self._labels)
+        for chart, names, factor in self._errors:
+            clock, *errors = record.errors(names)
             if len(clock) > 1:
-                scaled = (np.clip(f * error, LEAST, MOST) for (f, _), error in zip(self._scales, errors, strict=True))
-                self._errors.data = (clock, *scaled)
+                chart.data = (clock, *(np.clip(factor * error, LEAST, MOST) for error in errors))
         clock, *stages = record.stages()
         if len(clock) > 1:
             self._stages.data = (clock, *(1e3 * smoothed(stage) for stage in stages))
+            if not self._stages.visible:
+                self._stages.visible = True
 
 
 def smoothed(values: Array, width: int = 15) -> Array:

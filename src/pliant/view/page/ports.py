@@ -21,6 +21,7 @@ class DrawnPort(ABC):
 
     def __init__(self, scene: Any, robot: Robot, name: str, size: float) -> None:
         """scene: of the server; size: of the robot [m]."""
+        self.name = name
         self._rows = robot.system.slices[name]
         self._attachment: Attachment = robot.system.attachments[name]
         limits = robot.limits.get(name)

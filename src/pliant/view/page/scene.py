@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control.trajectory import Trajectory
-from pliant.robot import Robot
 from pliant.view.page.grips import grips_of
+from pliant.view.page.marks import Names, held_boxes, mark_held
 from pliant.view.page.palette import BODY, GHOST, TARGET, rounded
 from pliant.view.page.ports import drawn_ports
 from pliant.view.page.session import Session
@@ -24,15 +24,18 @@ Array = NDArray[np.float64]
 
 VIEW, ASPECT, FILLED = 36.0, 0.75, 0.92
 """Angle of view from bottom to top [degrees], width over height of a narrow window, and the share of it to fill."""
+ELEVATION = 0.36
+"""How far the camera is above what it looks at, relative to how far beside."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the robot is drawn: coloured by stress, transparent, with its rest shape beside it."""
+    """How the robot is drawn: coloured by stress, transparent, with its rest shape beside it, with names."""
 
     stress: bool = False
     through: bool = False
     rest: bool = False
+    names: bool = True
 
 
 class Scene:
@@ -65,42 +68,43 @@ class Scene:
         self._drawn: Array | None = None
         self._coloured: Array | None = None
         self.look = self._shown = Look()
+        up = up_direction(robot.gravity)
+        right = np.cross(up, view_direction(up))
+        self._names = Names(
+            scene, self._ports, self.grips, session.hanging, session.size, right / np.linalg.norm(right)
+        )
+        self._held = mark_held(scene, robot, session.size, up)
         self.cell = self._lay_floor(rest, x)
         self._place_camera(rest, x)
 
     def _lay_floor(self, rest: Array, x: Array) -> float:
-        """A grid that a robot stands on, that it hangs from, or well below one that sags; returns the size of its cells [m]."""
+        """A grid that a robot stands on, or well below one that hangs or sags; returns the size of its cells [m]."""
         low, high = np.minimum(rest.min(axis=0), x.min(axis=0)), np.maximum(rest.max(axis=0), x.max(axis=0))
         up, size = up_direction(self._session.robot.gravity), self._session.size
         cell = rounded(size / 20)
-        foot = int((x @ up).argmin())
-        stands = np.linalg.norm(x[foot] - rest[foot]) < 1e-6 * size
-        height = float(min((rest @ up).min(), (x @ up).min())) - (0.004 if stands else 0.3) * size
-        ceiling = hangs(self._session.robot, up)
-        if ceiling:
-            height = float((rest @ up).max()) + 0.004 * size
         middle = (low + high) / 2
+        height = floor_height(rest, x, up, size)
         self._server.scene.set_up_direction(tuple(up))
         self._server.scene.add_grid(
             "/floor", 5 * size, 5 * size, plane="xy", cell_size=cell, section_size=5 * cell, cell_color=(222, 226, 230),
-            section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0, shadow_opacity=0.0 if ceiling else 0.2,
+            section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0, shadow_opacity=0.2,
             fade_distance=4 * size, fade_from="origin", wxyz=_turn_to(up),
             position=middle + (height - middle @ up) * up,
         )  # fmt: skip
         return cell
 
     def _place_camera(self, rest: Array, x: Array) -> None:
-        """Look at the robot so that it fills the view, with its ports, its targets and their paths; from above, or from
-        below the ceiling that it hangs from."""
+        """Look at the robot from above its floor so that it fills the view, with its ports, names, targets and their paths."""
         up, session = up_direction(self._session.robot.gravity), self._session
-        side = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
-        height = -0.12 if hangs(session.robot, up) else 0.38
-        away = -0.85 * side + 0.45 * np.cross(side, up) + height * up
         shown = [rest, x, *(port.reach(session.hanging) for port in self._ports)]
+        shown += [
+            corners for low, high in held_boxes(session.robot, session.size) for corners in (low[None], high[None])
+        ]
+        shown += [place[None] for place in self._names.places(session.hanging).values()]
         shown += [path.astype(float).reshape(-1, 3) for paths in session.paths.values() for path in _drawable(paths)]
         handle = 0.2 * session.size * np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
         shown += [np.array(grip.gizmo.position) + handle for grip in self.grips]
-        position, look_at = fitting_camera(np.concatenate(shown), away, up)
+        position, look_at = fitting_camera(np.concatenate(shown), view_direction(up), up)
         distance = float(np.linalg.norm(position - look_at))
         camera = self._server.initial_camera
         camera.fov = np.deg2rad(VIEW)
@@ -113,6 +117,7 @@ class Scene:
         for grip in self.grips:
             grip.draw(snapshot, self._session.robot)
         self._draw_path(snapshot.path)
+        self._names.draw(snapshot.state, self._shown.names)
         x = snapshot.state.x
         if self._drawn is not None and np.abs(x - self._drawn).max() < 1e-7 * self._session.size:
             return False
@@ -148,10 +153,12 @@ class Scene:
         if now == before:
             return
         self._shown = now
+        for word in self._held:
+            word.visible = now.names
         for k, body in enumerate(self._bodies):
             self._ghosts[k].visible = now.rest
             body.visible = not now.stress
-            body.opacity = 0.35 if now.through else None
+            body.opacity = 0.3 if now.through else None
             if now.stress != before.stress:
                 self._stress[k].show(now.stress)
                 self._drawn = self._coloured = None
@@ -183,11 +190,18 @@ def _turn_to(up: Array) -> tuple[float, float, float, float]:
     return w, x, y, z
 
 
-def hangs(robot: Robot, up: Array) -> bool:
-    """Whether a robot is held in the upper quarter of its height and all the rest is below that."""
-    heights = np.concatenate([body.rest @ up for body in robot.bodies])
-    held = np.concatenate([body.rest[body.supports.fixed] @ up for body in robot.bodies])
-    return bool(len(held) and held.min() > 0.25 * heights.min() + 0.75 * heights.max())
+def view_direction(up: Array) -> Array:
+    """From the robot to the camera, at first: beside it and above."""
+    side = np.cross(up, [1.0, 0.0, 0.0] if abs(up[0]) < 0.9 else [0.0, 1.0, 0.0])
+    return np.asarray(-0.85 * side + 0.45 * np.cross(side, up) + ELEVATION * up)
+
+
+def floor_height(rest: Array, x: Array, up: Array, size: float) -> float:
+    """How high the floor is [m], along `up`: just below the foot of a robot that stands on it, which no load moves, else well
+    below the robot. rest, x: of its nodes [n, 3] without and with loads [m]."""
+    foot = int((x @ up).argmin())
+    stands = np.linalg.norm(x[foot] - rest[foot]) < 1e-6 * size
+    return float(min((rest @ up).min(), (x @ up).min())) - (0.004 if stands else 0.3) * size
 
 
 def fitting_camera(points: Array, away: Array, up: Array) -> tuple[Array, Array]:

@@ -19,18 +19,26 @@ CREASE = 0.8
 """Triangles whose normals have a smaller cosine than this between them meet at a crisp edge."""
 
 
-class Skin:
-    """Outer triangles of a body; nodes at crisp edges have a vertex for each side, so that shading does not round them."""
+class Hull:
+    """Triangles of nodes; those at crisp edges have a vertex for each side, so that shading does not round them."""
 
-    def __init__(self, body: Body, first_node: int, triangles: Ids | None = None) -> None:
-        """first_node: number of the body's first node among those of the robot; triangles: a part of its surface (default:
-        all)."""
-        self.body, self._first = body, first_node
-        self.nodes, self.faces = creased(body.rest, body.boundary_triangles() if triangles is None else triangles)
+    def __init__(self, rest: Array, triangles: Ids, first_node: int = 0) -> None:
+        """rest: of the nodes [n, 3] [m]; first_node: number of the first of them among those of the robot."""
+        self._first = first_node
+        self.nodes, self.faces = creased(rest, triangles)
 
     def vertices(self, x: Array) -> NDArray[np.float32]:
         """Where the vertices are for node positions x of the robot, [v, 3]."""
         return np.asarray(x[self._first + self.nodes], np.float32)
+
+
+class Skin(Hull):
+    """The hull of a body, and the stress on it."""
+
+    def __init__(self, body: Body, first_node: int) -> None:
+        """first_node: number of the body's first node among those of the robot."""
+        super().__init__(body.rest, body.boundary_triangles(), first_node)
+        self.body = body
 
     def stress(self, x: Array) -> Array:
         """Von Mises stress [Pa] at the vertices, [v]."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
+import numpy as np
+
 from pliant.device import Feed, event_words
+from pliant.view.figures import Figure
 from pliant.view.page.palette import readable
 from pliant.view.page.rows import Measure
 from pliant.view.page.snapshot import Snapshot
@@ -63,10 +67,84 @@ SMALL = 1e-4
 _FINE = ("READY", "SOLVED", "CONVERGED", "STEPPED")
 
 
-def mesh_text(errors: list[str], worst: float) -> str:
-    """How far the mesh is from the solid, per body; amber where four-node tets are clearly too stiff."""
-    colour = CARE if worst > 1.1 else "inherit"
-    return block("<br>".join(f'<span style="color:{colour}">{escape(error)}</span>' for error in errors))
+@dataclass(frozen=True)
+class MeshLine:
+    """How far the mesh of a body is from the solid, in words, and whether that matters."""
+
+    text: str
+    matters: bool
+
+
+def mesh_line(order: int, softening: float, follows: bool) -> MeshLine:
+    """What a mesh costs, and what to do about it.
+
+    softening: how many times as far ten-node tets move as four-node tets, see `TetBody.discretization_error`; follows: whether
+    efforts are decided, rather than given.
+    """
+    if order == 2:
+        return MeshLine(
+            f"Ten-node tets: close to the true solid (four-node tets would be {softening:.1f} times as stiff here).",
+            False,
+        )
+    if softening < FINE_MESH:
+        return MeshLine(f"The mesh is fine enough: it is {100 * (softening - 1):.0f} % too stiff.", False)
+    effect = (
+        f"it goes where it is told, but the efforts shown are about {softening:.1f} times too large"
+        if follows
+        else f"it bends only about 1/{softening:.1f} as far as it would"
+    )
+    return MeshLine(
+        f"Coarse mesh, made for speed: the robot comes out {softening:.1f} times as stiff as the true solid: {effect}. "
+        "For true values build its TetBody with order=2, or with a finer mesh.",
+        True,
+    )
+
+
+FINE_MESH = 1.1
+"""Tets that are too stiff by less than this factor are not worth a warning."""
+
+
+def mesh_text(lines: Sequence[MeshLine]) -> str:
+    """A line per body; amber where four-node tets are clearly too stiff."""
+    return block(
+        "<br>".join(
+            f'<span style="color:{CARE if line.matters else "inherit"}">{escape(line.text)}</span>' for line in lines
+        )
+    )
+
+
+def theory_text(figures: Sequence[Figure]) -> str:
+    """Values beside what theory says: a line each; of a value that is not a number only the theory."""
+    cells = "".join(_theory_row(figure) for figure in figures)
+    head = "".join(
+        f'<th style="text-align:{side};font-weight:600;white-space:nowrap">{word}</th>' for word, side in THEORY_HEAD
+    )
+    return block(f'<table class="pliant-theory" style="width:100%"><tr>{head}</tr>{cells}</table>')
+
+
+THEORY_HEAD = (("", "left"), ("here", "right"), ("theory", "right"), ("off by", "right"))
+
+
+def _theory_row(figure: Figure) -> str:
+    value, reference = figure.value, figure.reference
+    known = bool(np.isfinite(value))
+    off = f"{100 * (value / reference - 1) + 0.0:+.1f} %" if known and reference else ""
+    here = f"<b>{plain(value)}</b> {figure.unit}" if known else ""
+    right = 'style="text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-left:0.6em"'
+    theory = "" if reference is None else f"{plain(reference)} {figure.unit}"
+    return (
+        f"<tr><td>{escape(figure.name)}<br><span style='opacity:0.65'>{escape(figure.source)}</span></td>"
+        f"<td {right}>{here}</td><td {right}>{theory}</td><td {right}>{off}</td></tr>"
+    )
+
+
+def plain(value: float, digits: int = 2) -> str:
+    """A number with so many digits after the point, and no minus before a zero.
+
+    >>> plain(-0.001), plain(-1.239)
+    ('0.00', '-1.24')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def heading(text: str) -> str:
