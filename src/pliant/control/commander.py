@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import number, require_kind_of
 from pliant.control._decision_kernels import UNSOLVED
 from pliant.control._tick_kernels import VERDICTS, tick
 from pliant.control.controller import Controller, Verdict
 from pliant.control.model_box import ModelBox
 from pliant.device import Guard
-from pliant.device.checks import as_positive, require_kind_of
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
 from pliant.robot import Robot
@@ -43,9 +43,9 @@ class Commander:
     ) -> None:
         """box: where models come; kind: what is commanded; rate, model_rate [Hz]: of commands, and of models where that is set;
         guard: by default one with the robot's limits; energy, speed: as in `Controller`."""
-        self.robot, self.box, self.kind, self.rate = robot, box, kind, as_positive("rate", rate, "Hz")
+        self.robot, self.box, self.kind, self.rate = robot, box, kind, number(rate, "rate", unit="Hz", above=0.0)
         if guard is not None:
-            require_kind_of("guard", guard, Guard)
+            require_kind_of(guard, "guard", Guard)
         self.controller = Controller(robot, energy=energy, speed=speed)
         hold = 0.2 if model_rate is None else max(0.2, MODELS_HELD / model_rate)
         self.guard = Guard.of_robot(robot, kind, hold=hold) if guard is None else guard

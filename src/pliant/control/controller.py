@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.qp import QpStatus, QuadraticSolver
+from pliant.checks import number, single
 from pliant.control._decision_kernels import UNSOLVED, Course, decide, desk_size, lay_out, predict, take_over
 from pliant.control.decision import RELAXATION, DecisionProblem
-from pliant.device.checks import as_number, as_positive
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
@@ -40,10 +40,10 @@ class Controller:
 
     def __init__(self, robot: Robot, *, energy: float = 1e-8, speed: float | None = None) -> None:
         """energy: weight of the actuators' work; speed: of the goal, per second, in the effectors' unit."""
-        energy = as_number("energy", energy)
+        energy = single(energy, "energy")
         if not 0 <= energy < np.inf:
             raise InputError(f"energy is {energy}", remedy="give a weight that is not negative, such as 1e-8")
-        speed = None if speed is None else as_positive("speed", speed, endless=True)
+        speed = None if speed is None else number(speed, "speed", above=0.0, endless=True)
         self._problem = DecisionProblem(robot, energy)
         _require_plain(robot, self._problem.effector_names)
         self.speed = robot.size if speed is None else speed

@@ -7,10 +7,10 @@ from os import PathLike
 
 import numpy as np
 
+from pliant.checks import require_kind_of
 from pliant.control.controller import Verdict
 from pliant.control.two_rates import TwoRates
 from pliant.device import Channel, Recorder, Wiring
-from pliant.device.checks import require_kind_of
 from pliant.device.guard import EVENT_WORDS
 from pliant.device.wiring import Kind
 from pliant.robot import Role
@@ -32,7 +32,7 @@ class LoopLog:
 
     def __init__(self, file: str | PathLike[str], controller: TwoRates, *, overwrite: bool = False) -> None:
         """file: of the recording (MCAP), which must not exist, unless it is to be overwritten."""
-        require_kind_of("controller", controller, TwoRates)
+        require_kind_of(controller, "controller", TwoRates)
         n, e = len(controller.controller.rows), len(controller.effector_rows)
         names = controller.robot.system.row_names
         commands = tuple(names[k] for k in controller.controller.rows)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.device.checks import as_positive
+from pliant.checks import number
 from pliant.exchange import usable_cores
 
 Array = NDArray[np.float64]
@@ -79,7 +79,7 @@ class Pace:
 
     def __init__(self, rate: float, early: float = 0.0) -> None:
         """rate [Hz]; early [s]: how long before a deadline to wake."""
-        self.period = 1.0 / as_positive("rate", rate, "Hz")
+        self.period = 1.0 / number(rate, "rate", unit="Hz", above=0.0)
         self.early = min(early, self.period / 2)
         self._next = time.monotonic() + self.period
         self.missed = 0

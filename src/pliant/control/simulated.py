@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.condensed import Condensed
 from pliant.body.body import Tangent
+from pliant.checks import require_kind_of, single
 from pliant.control.commander import Commander
 from pliant.control.correction import Correction
 from pliant.control.measured import Measured
@@ -19,7 +20,6 @@ from pliant.control.model_loop import ModelLoop
 from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.device import Guard, SimulatedPlant
-from pliant.device.checks import as_number, require_kind_of
 from pliant.errors import InputError
 from pliant.robot import Robot, Role, State
 
@@ -83,12 +83,12 @@ def simulate(
     next. correction: by what the plant measures of its effectors, off by default. guard: by default one with the robot's
     limits. state: of the model at the start.
     """
-    require_kind_of("robot", robot, Robot)
-    require_kind_of("plant", plant, SimulatedPlant)
-    rate, model_rate = as_number("rate", rate, "Hz"), as_number("model_rate", model_rate, "Hz")
+    require_kind_of(robot, "robot", Robot)
+    require_kind_of(plant, "plant", SimulatedPlant)
+    rate, model_rate = single(rate, "rate", unit="Hz"), single(model_rate, "model_rate", unit="Hz")
     if not 0 < model_rate <= rate < np.inf:
         raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
-    if not 0 < as_number("seconds", seconds, "s") < np.inf:
+    if not 0 < single(seconds, "seconds", unit="s") < np.inf:
         raise InputError(f"a run of {seconds} s", remedy="give a positive time")
     names, box = robot.named(Role.EFFECTOR), ModelBox(robot)
     with closing(box):

@@ -7,8 +7,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import number, row_of_numbers
 from pliant.control.trajectory import Trajectory
-from pliant.device.checks import as_numbers, as_positive
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ class PathTargets:
 
     def __init__(self, path: Trajectory, rate: float) -> None:
         """rate [Hz]: of the table."""
-        self._rate = rate = as_positive("rate", rate, "Hz")
+        self._rate = rate = number(rate, "rate", unit="Hz", above=0.0)
         self._table = np.array(list(path.sampled(rate)))
 
     def fill(self, seconds: float, out: Array) -> None:
@@ -39,7 +39,7 @@ class HeldTarget:
     """A target [e] that stays; `place` may be written to while a loop runs."""
 
     def __init__(self, place: ArrayLike) -> None:
-        self.place = as_numbers("the target", place).copy()
+        self.place = row_of_numbers(place, "the target").copy()
 
     def fill(self, seconds: float, out: Array) -> None:
         """See `Targets`."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
+from pliant.checks import number, require_importable, require_kind_of, shown, single, whole
 from pliant.control.commander import Commander
 from pliant.control.correction import Correction
 from pliant.control.measured import Measured
@@ -28,7 +29,6 @@ from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.control.turns import Turns
 from pliant.device import Drive, Guard
-from pliant.device.checks import as_count, as_number, as_positive, require_importable, require_kind_of, shown
 from pliant.device.wiring import Kind, Wiring, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.exchange import stop_signals, usable_cores
@@ -70,9 +70,12 @@ class TwoRates(Commander):
         require_kind(kind)
         if tangent not in get_args(Tangent):
             raise InputError(f"tangent is {shown(tangent)}", remedy=f"choose among {', '.join(get_args(Tangent))}")
-        rate, patience = as_positive("rate", rate, "Hz"), as_positive("patience", patience, "s", endless=True)
-        model_rate = None if model_rate is None else as_positive("model_rate", model_rate, "Hz")
-        restarts = as_count("restarts", restarts)
+        rate, patience = (
+            number(rate, "rate", unit="Hz", above=0.0),
+            number(patience, "patience", unit="s", above=0.0, endless=True),
+        )
+        model_rate = None if model_rate is None else number(model_rate, "model_rate", unit="Hz", above=0.0)
+        restarts = whole(restarts, "restarts", least=0)
         robot, self.build = build(), build
         if not isinstance(robot, Robot):
             raise InputError(f"build made {shown(robot)}", remedy="give a function that makes a Robot")
@@ -137,7 +140,7 @@ class TwoRates(Commander):
         self._require_fits(seconds, drive, correction)
         if watch is not None and not callable(watch):
             raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
-        priority = as_count("priority", priority, least=1)
+        priority = whole(priority, "priority")
         aims = as_targets(targets, self.effector_rows, self.rate)
         self.link.revive()
         self.box.newest()
@@ -174,11 +177,11 @@ class TwoRates(Commander):
 
     def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
         """Raise an InputError for what cannot be run."""
-        if not as_number("seconds", seconds, "s") > 0:
+        if not single(seconds, "seconds", unit="s") > 0:
             raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
-        require_kind_of("drive", drive, Drive)
+        require_kind_of(drive, "drive", Drive)
         if correction is not None:
-            require_kind_of("correction", correction, Correction)
+            require_kind_of(correction, "correction", Correction)
         wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
         if (wiring.kind, wiring.commands) != (self.kind, wanted.commands):
             raise InputError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.device.checks import as_numbers, as_rows
+from pliant.checks import per_row, row_of_numbers
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -40,9 +40,9 @@ class Audit:
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike, rate: ArrayLike) -> None:
-        self.low = as_numbers("low", low)
+        self.low = row_of_numbers(low, "low")
         rows = len(self.low)
-        self.high, self.rate = as_rows("high", high, rows, like="low"), as_rows("rate", rate, rows, like="low")
+        self.high, self.rate = per_row(high, "high", rows, like="low"), per_row(rate, "rate", rows, like="low")
         finite = all(np.isfinite(values).all() for values in (self.low, self.high, self.rate))
         if not (rows and finite and (self.low <= self.high).all() and (self.rate > 0).all()):
             raise InputError(

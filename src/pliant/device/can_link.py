@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.device.checks import shown
+from pliant.checks import shown
 from pliant.device.frames import CAN_BASE, CLOSING, CLOSING_OFFSET, HEAD, CanAssembler, Message
 from pliant.device.link import Link
 from pliant.device.wiring import Wiring

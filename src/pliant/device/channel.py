@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.device.checks import as_count, as_names, shown
+from pliant.checks import as_names, shown, whole
 from pliant.errors import InputError
 from pliant.exchange import Ring
 
@@ -41,7 +41,7 @@ class Channel:
                 f"the dtype of channel {shown(self.name)} is {shown(self.dtype)}",
                 remedy="give fields, such as [('time', 'f8')]",
             ) from None
-        object.__setattr__(self, "capacity", as_count("capacity", self.capacity, least=1))
+        object.__setattr__(self, "capacity", whole(self.capacity, "capacity"))
         names = self.dtype.names or ()
         if not (isinstance(self.name, str) and self.name) or TIME not in names or self.dtype[TIME] != np.dtype("f8"):
             raise InputError(
@@ -70,7 +70,7 @@ class Channel:
     def _require_meaning(self) -> None:
         """Rows have names for all of a field, words are of flags."""
         for name, rows in self.rows.items():
-            if as_names(f"rows of {name!r}", rows) and (len(rows),) != self.dtype[name].shape:
+            if as_names(rows, f"rows of {name!r}") and (len(rows),) != self.dtype[name].shape:
                 raise InputError(
                     f"rows of {name!r} has {len(rows)} names, and the field the shape {self.dtype[name].shape}",
                     remedy="give a name for every row",

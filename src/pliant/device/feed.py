@@ -13,8 +13,8 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import number, row_of_numbers
 from pliant.device.channel import TIME, Channel
-from pliant.device.checks import as_numbers, as_positive
 from pliant.device.drive import FOREIGN, Drive, Measurement
 from pliant.device.guard import EVENT_WORDS, Guard
 from pliant.device.record import Recorder
@@ -90,7 +90,7 @@ class Feed:
         overwrite: bool = False,
     ) -> None:
         """rate [Hz]: of commands; file, overwrite: of a recording (MCAP), by a process of its own, see `Recorder`."""
-        self.rate = as_positive("rate", rate, "Hz")
+        self.rate = number(rate, "rate", unit="Hz", above=0.0)
         _require_pair(guard, drive)
         self.guard, self.drive = guard, drive
         self.events = 0
@@ -114,7 +114,7 @@ class Feed:
 
     def wish(self, command: ArrayLike) -> None:
         """What the drive should be told from now on, [rows]."""
-        value = as_numbers("the command", command)
+        value = row_of_numbers(command, "the command")
         if value.shape != self._wish.shape:
             raise InputError(f"the command has {len(value)} rows", remedy=f"give {len(self._wish)}")
         with self._lock:

@@ -7,9 +7,9 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import per_row, require_kind_of, row_of_numbers, single
 from pliant.device import _guard_kernels as places
 from pliant.device._guard_kernels import MEMORY, OPTIONS, block_size, guard_block
-from pliant.device.checks import as_number, as_numbers, as_rows, require_kind_of
 from pliant.device.wiring import Kind, require_kind
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
@@ -93,7 +93,7 @@ class Guard:
         for all rows."""
         self.kind: Kind | None = None
         """What the commands are, where that is known (`of_robot`)."""
-        lowest = as_numbers("low", low)
+        lowest = row_of_numbers(low, "low")
         rows = len(lowest)
         if not rows:
             raise InputError("the guard has no rows", remedy="give low and high, a number per command")
@@ -105,14 +105,14 @@ class Guard:
         options = self.block[6 * rows :]
         self._options, self._memory = options[:OPTIONS], options[OPTIONS : OPTIONS + MEMORY]
         self.low[:] = lowest
-        self.high[:] = as_rows("high", high, rows, like="low")
-        self.rate[:] = as_rows("rate", rate, rows, like="low")
-        self.safe[:] = as_rows("safe", safe, rows, like="low")
-        self.command[:] = as_rows("start", safe if start is None else start, rows, like="low")
+        self.high[:] = per_row(high, "high", rows, like="low")
+        self.rate[:] = per_row(rate, "rate", rows, like="low")
+        self.safe[:] = per_row(safe, "safe", rows, like="low")
+        self.command[:] = per_row(safe if start is None else start, "start", rows, like="low")
         self._check_rows()
-        self.hold = as_number("hold", hold, "s")
-        self.stale = self.hold / 2 if stale is None else as_number("stale", stale, "s")
-        ramp, longest = as_number("ramp", ramp, "s"), as_number("longest", longest, "s")
+        self.hold = single(hold, "hold", unit="s")
+        self.stale = self.hold / 2 if stale is None else single(stale, "stale", unit="s")
+        ramp, longest = single(ramp, "ramp", unit="s"), single(longest, "longest", unit="s")
         if not 0 <= self.stale <= self.hold < np.inf:
             raise InputError(f"stale is {stale} s and hold is {hold} s", remedy="give 0 <= stale <= hold")
         if not (0 < ramp < np.inf and 0 < longest < np.inf):
@@ -137,7 +137,7 @@ class Guard:
         """A guard with the limits of the robot's actuators, in their order; rate and safe where the robot does not say or
         zero (or the bound next to it) is not safe."""
         require_kind(kind)
-        require_kind_of("robot", robot, Robot)
+        require_kind_of(robot, "robot", Robot)
         names = robot.named(Role.ACTUATOR)
         if not names:
             raise InputError("the robot has no actuators", remedy="add one with robot.actuate(...)")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pliant.checks import shown
 from pliant.device.bus_drive import CanDrive, SerialDrive
-from pliant.device.checks import shown
 from pliant.device.drive import Drive
 from pliant.device.plant import SimulatedPlant
 from pliant.device.simulated_drive import SimulatedDrive

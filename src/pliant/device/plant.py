@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.device.checks import as_count, as_number, as_numbers
+from pliant.checks import row_of_numbers, single, whole
 from pliant.device.drive import Measurement
 from pliant.device.wiring import Kind, Wiring, commanded_ports, measured_ports
 from pliant.errors import InputError
@@ -57,8 +57,8 @@ class SimulatedPlant:
         self.wiring = Wiring.of_robot(robot, kind, commands=commands, measures=measures)
         self._commanded = commanded_ports(robot) if commands is None else tuple(commands)
         self._measured = measured_ports(robot, self._commanded) if measures is None else tuple(measures)
-        step, friction = as_number("the time step", step, "s"), as_number("friction", friction)
-        settling = as_number("settling", settling, "s")
+        step, friction = single(step, "the time step", unit="s"), single(friction, "friction")
+        settling = single(settling, "settling", unit="s")
         if not (np.isfinite(settling) and settling >= 0):
             raise InputError(f"settling is {settling} s", remedy="give a time >= 0")
         if not (np.isfinite(friction) and friction >= 0):
@@ -76,7 +76,7 @@ class SimulatedPlant:
         unlimited: Array = np.full_like(limits[0], np.inf)
         self._low, self._high = limits if kind == "effort" else (-unlimited, unlimited)
         self._noise = _deviations(self.robot, self._measured, noise)
-        self._random = np.random.default_rng(as_count("seed", seed))
+        self._random = np.random.default_rng(whole(seed, "seed", least=0))
         self.motion = Dynamics(self.robot, step, method=method)
         self._share = 1.0 if settling == 0 else -np.expm1(-step / settling)
         self.motors = self._first_motors(robot, start)
@@ -144,7 +144,7 @@ class SimulatedPlant:
     def _first_motors(self, robot: Robot, start: ArrayLike | None) -> Array:
         rows = self._slices[-1].stop
         if start is not None:
-            first = as_numbers("start", start)
+            first = row_of_numbers(start, "start")
             if first.shape != (rows,) or not np.isfinite(first).all():
                 raise InputError(f"start is {start}", remedy=f"give {rows} finite values, one per command row")
             return np.asarray(np.clip(first, self._low, self._high))
@@ -234,9 +234,7 @@ def _deviations(robot: Robot, measured: Sequence[str], noise: float | Mapping[st
         unknown = sorted(map(str, set(noise) - set(measured)))
         if unknown:
             raise InputError(f"noise of {unknown[0]!r}, which is not measured", remedy=f"choose among {list(measured)}")
-    sizes = {
-        name: as_number("noise", noise.get(name, 0.0) if isinstance(noise, Mapping) else noise) for name in measured
-    }
+    sizes = {name: single(noise.get(name, 0.0) if isinstance(noise, Mapping) else noise, "noise") for name in measured}
     out = np.concatenate([np.empty(0), *(np.full(robot.ports[name].given_rows, sizes[name]) for name in measured)])
     if not (np.isfinite(out).all() and (out >= 0).all()):
         raise InputError(f"noise is {noise}", remedy="give standard deviations >= 0")

@@ -14,8 +14,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from pliant.checks import number, require_importable, require_kind_of, row_of_numbers, shown
 from pliant.device.can_link import CanLink
-from pliant.device.checks import as_numbers, as_positive, require_importable, require_kind_of, shown
 from pliant.device.frames import COMMAND_TIMEOUT
 from pliant.device.link import Link
 from pliant.device.plant import SimulatedPlant
@@ -71,11 +71,14 @@ class PlantProcess:
         """build: a function that can be imported and makes the plant over there; the rest as for `PlantServer`. Returns
         when the plant runs, or raises what kept it from running."""
         given = {"low": low, "high": high, "rate": rate}
-        limits = tuple(as_numbers(name, value).tolist() for name, value in given.items())
-        interval, timeout = as_positive("interval", interval, "s"), as_positive("timeout", timeout, "s")
-        ready_within = as_positive("ready_within", ready_within, "s")
+        limits = tuple(row_of_numbers(value, name).tolist() for name, value in given.items())
+        interval, timeout = (
+            number(interval, "interval", unit="s", above=0.0),
+            number(timeout, "timeout", unit="s", above=0.0),
+        )
+        ready_within = number(ready_within, "ready_within", unit="s", above=0.0)
         require_importable(build, "plant")
-        require_kind_of("bus", bus, BusAddress)
+        require_kind_of(bus, "bus", BusAddress)
         self._mailbox, self._end = Mailbox(REPORT), Flags(1)
         self._told: set[str] = set()
         context = multiprocessing.get_context("spawn")

@@ -17,8 +17,8 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import shown, single
 from pliant.device.channel import TIME, Channel
-from pliant.device.checks import as_number, shown
 from pliant.device.recording import LOSSES, record, require_mcap
 from pliant.errors import FileError, InputError, PliantWarning
 from pliant.exchange import Flags, Ring, Watchman, start_shielded
@@ -81,7 +81,7 @@ class Recorder:
         context = multiprocessing.get_context("spawn")
         answer, far = context.Pipe(duplex=False)
         self._rings = {name: _WatchedRing(channel) for name, channel in self.channels.items()}
-        shift = time.time() - time.monotonic() if origin is None else as_number("origin", origin, "s")
+        shift = time.time() - time.monotonic() if origin is None else single(origin, "origin", unit="s")
         self._process = context.Process(
             target=record,
             args=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from pliant.device.checks import shown
+from pliant.checks import shown
 from pliant.device.frames import Message, SerialParser
 from pliant.device.link import Link
 from pliant.device.wiring import Wiring

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.checks import number, per_row, require_kind_of
 from pliant.device.audit import Audit
-from pliant.device.checks import as_positive, as_rows, require_kind_of
 from pliant.device.frames import COMMAND, COMMAND_TIMEOUT, MEASUREMENT, RESUME, STOP, Message, Reception, random_origin
 from pliant.device.link import Link
 from pliant.device.plant import SimulatedPlant
@@ -42,14 +42,17 @@ class PlantServer:
     ) -> None:
         """low, high, rate [rows]: the limits to check; interval [s]: between measurements; timeout [s]: how long a command is
         obeyed that no other follows."""
-        require_kind_of("plant", plant, SimulatedPlant)
-        require_kind_of("link", link, Link)
+        require_kind_of(plant, "plant", SimulatedPlant)
+        require_kind_of(link, "link", Link)
         if link.wiring != plant.wiring:
             raise InputError("the link has another wiring than the plant", remedy="make it with plant.wiring")
         rows = len(plant.wiring.commands)
         self.plant, self.link = plant, link
-        self.interval, self.timeout = as_positive("interval", interval, "s"), as_positive("timeout", timeout, "s")
-        self.audit = Audit(as_rows("low", low, rows, like="the plant"), high, rate)
+        self.interval, self.timeout = (
+            number(interval, "interval", unit="s", above=0.0),
+            number(timeout, "timeout", unit="s", above=0.0),
+        )
+        self.audit = Audit(per_row(low, "low", rows, like="the plant"), high, rate)
         self.slow = 0
         self.stops = 0
         self.timeouts = 0

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from pliant.device.checks import require_kind_of
+from pliant.checks import require_kind_of
 from pliant.device.drive import Array, Drive, Measurement
 from pliant.device.plant import SimulatedPlant, pace_in_words
 from pliant.errors import PliantWarning
@@ -30,7 +30,7 @@ class SimulatedDrive(Drive):
     """
 
     def __init__(self, plant: SimulatedPlant) -> None:
-        require_kind_of("plant", plant, SimulatedPlant)
+        require_kind_of(plant, "plant", SimulatedPlant)
         super().__init__(plant.wiring)
         self.plant = plant
         self.dropped = 0.0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from pliant.device.checks import as_names, require_kind_of, shown
+from pliant.checks import as_names, require_kind_of, shown
 from pliant.errors import InputError
 from pliant.robot import Robot, Role
 
@@ -34,7 +34,7 @@ class Wiring:
     def __post_init__(self) -> None:
         require_kind(self.kind)
         for what, its_units in (("commands", "command_units"), ("measurements", "measurement_units")):
-            names, units = as_names(what, getattr(self, what)), getattr(self, its_units)
+            names, units = as_names(getattr(self, what), what), getattr(self, its_units)
             if not (isinstance(units, (tuple, list)) and all(isinstance(unit, str) for unit in units)):
                 raise InputError(f"{its_units} is {shown(units)}", remedy="give one unit per row, such as ['N', 'N']")
             object.__setattr__(self, what, names)
@@ -56,9 +56,9 @@ class Wiring:
         """Commands to these ports (default: the actuators, or all imposed ports where there are none), measurements of the
         displacements of those (default: effectors, sensors, and the commanded ports)."""
         require_kind(kind)
-        require_kind_of("robot", robot, Robot)
-        commanded = commanded_ports(robot) if commands is None else as_names("commands", commands)
-        measured = measured_ports(robot, commanded) if measures is None else as_names("measures", measures)
+        require_kind_of(robot, "robot", Robot)
+        commanded = commanded_ports(robot) if commands is None else as_names(commands, "commands")
+        measured = measured_ports(robot, commanded) if measures is None else as_names(measures, "measures")
         names, units = _rows(robot, commanded, kind)
         rows, row_units = _rows(robot, measured, "displacement")
         return cls(kind, names, units, rows, row_units)
