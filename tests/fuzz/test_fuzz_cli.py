@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from pliant import solids
 from pliant.cli import main
 from pliant.gallery import all_robots
+from pliant.paper import all_papers
 
 PATIENCE = 60
 """Seconds after which an argument counts as a hang, on a busy machine too."""
@@ -67,9 +68,7 @@ def workshop(tmp_path_factory):
     Path("xml.vtu").write_text("<VTKFile>nonsense")
     Path("words.csv").write_text("time,x\nfoo,bar\n")
     Path("nan.csv").write_text("time,x,y,z\n0,nan,0,0\n1,0,0,inf\n")
-    if os.geteuid() == 0:  # nothing is unreadable to root
-        NO_MESHES.remove("locked.stl")
-    else:
+    if os.geteuid() != 0:  # to root nothing is unreadable; there it is a file that is missing
         Path("locked.stl").write_bytes(Path("part.stl").read_bytes())
         Path("locked.stl").chmod(0)
     yield folder
@@ -273,6 +272,21 @@ def test_arguments_that_do_not_go_together(arguments, workshop, no_work):
 
 TEXT = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=12)
 COMMANDS = ("run", "mesh", "check", "replay", "repair", "bench", "paper", "robots")
+GOOD = (
+    "part.stl",
+    "0.005",
+    "mm",
+    "diamond",
+    "cantilever",
+    "multigait",
+    "qp",
+    "fem",
+    "cronos",
+    "simulated",
+    "effort",
+    "walk",
+    "1",
+)
 OPTIONS = (
     "--fill",
     "--unit",
@@ -287,13 +301,30 @@ OPTIONS = (
     "--data",
     "--repeats",
 )
-WORD = st.one_of(TEXT, st.sampled_from((*NO_NUMBERS, *NO_WORDS, *NO_MESHES, *NO_DRIVES, *OPTIONS)))
+BAD = (*NO_NUMBERS, *NO_WORDS, *NO_MESHES, *NO_DRIVES)
+WORD = st.one_of(st.sampled_from(GOOD), st.sampled_from(OPTIONS), st.sampled_from(BAD), TEXT)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(COMMANDS), st.lists(WORD, max_size=5))
-def test_anything_at_all(workshop, no_work, command, words):
-    """Whatever is typed: it works, or it is one line with a remedy."""
+@pytest.fixture
+def work_is_done(monkeypatch):
+    """Whatever is allowed counts as done well, at once."""
+
+    def done(*_, **__):
+        raise SystemExit(0)
+
+    for name in ("fem", "inverse", "qp", "realtime", "recovery", "springs"):
+        monkeypatch.setattr(f"pliant.bench.{name}.measure", done)
+    for exhibit in all_robots.values():
+        monkeypatch.setitem(exhibit.__dict__, "build", done)
+        monkeypatch.setitem(exhibit.__dict__, "report", done)
+    for paper in all_papers.values():
+        monkeypatch.setitem(paper.__dict__, "reproduce", done)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(COMMANDS), st.lists(WORD, max_size=6))
+def test_anything_at_all(workshop, work_is_done, command, words):
+    """Whatever is typed, good words among bad ones: it works, or it is one line with a remedy."""
     code, _, said = typed(command, *words)
     assert code in (0, 2), said
     assert "Traceback" not in said
