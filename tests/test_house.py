@@ -14,6 +14,7 @@ import pliant
 ROOT = Path(pliant.__file__).parent
 ROOMS = [
     "errors",
+    "checks",
     "algebra",
     "exchange",
     "shape",
