@@ -38,11 +38,14 @@ def token(address):
 
 def asked(address, path="/", headers=(), *, raw=None):
     """Status and text of what a request for a path is answered, with exactly these headers (pairs), or with raw bytes."""
-    if raw is None:
+    given = raw is not None
+    if not given:
         pairs = headers.items() if isinstance(headers, dict) else headers
         raw = f"GET {path} HTTP/1.1\r\n{''.join(f'{key}: {value}' + chr(13) + chr(10) for key, value in pairs)}\r\n".encode()
     with socket.create_connection(place(address), timeout=30) as line:
         line.sendall(raw)
+        if given:
+            line.shutdown(socket.SHUT_WR)  # nothing more comes: it must not be waited for
         answer = b""
         while b"\r\n\r\n" not in answer and (more := line.recv(65536)):
             answer += more

@@ -41,11 +41,8 @@ def test_a_page_refuses_what_it_cannot_show():
         Page(robot, paths=circle, start="square")
     with pytest.raises(InputError, match="choose one of: top"):
         Page(robot, paths={"circle": {"tip": circle["circle"]["top"]}})
-    with (
-        Page(cantilever.build(), loads={"lode": (0, 1)}) as page,
-        pytest.raises(InputError, match="choose one of: load"),
-    ):
-        page.open(port=8790)
+    with pytest.raises(InputError, match="choose one of: load"):
+        Page(cantilever.build(), loads={"lode": (0, 1)})
 
 
 @pytest.mark.parametrize("gravity", [(0, 0, -9.81), (0, 9.81, 0), (0, 0, 9.81), (0, 0, 0), (1, 2, 3)])

@@ -149,12 +149,13 @@ def test_a_wrong_host_is_refused(page, hosts):
 
 def test_a_tunnel_may_have_a_port_of_its_own(page):
     """Who comes through a tunnel says another port, in Host and Origin alike; localhost is this machine too."""
-    path = f"/?token={token(page.address)}"
+    path, before = f"/?token={token(page.address)}", page.helm._count
     for host in ("localhost:9000", "127.0.0.1:9000", "LOCALHOST:9000", "[::1]:9000"):
         status, text = asked(page.address, path, {"Host": host})
         assert status == 200
         assert "pliant-9000=" in text
         assert asked(page.address, path, {"Host": host, "Origin": f"http://{host}", **HANDSHAKE})[0] == 101
+    until(lambda: page.helm._count == before + 4 and not page.helm.visitors)  # they have come and gone
 
 
 def test_the_first_visitor_steers_and_the_second_looks_on(alone):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,12 +67,9 @@ class TwoRates(Commander):
         energy, speed: as in `Controller`; standby, restarts, patience: as in `ModelPlan`."""
         require_importable(build, "robot")
         require_kind(kind)
-        if tangent not in get_args(Tangent):
-            raise InputError(f"tangent is {shown(tangent)}", remedy=f"choose among {', '.join(get_args(Tangent))}")
-        rate, patience = (
-            number(rate, "rate", unit="Hz", above=0.0),
-            number(patience, "patience", unit="s", above=0.0, endless=True),
-        )
+        require_tangent(tangent)
+        rate = number(rate, "rate", unit="Hz", above=0.0)
+        patience = number(patience, "patience", unit="s", above=0.0, endless=True)
         model_rate = None if model_rate is None else number(model_rate, "model_rate", unit="Hz", above=0.0)
         restarts = whole(restarts, "restarts", least=0)
         robot, self.build = build(), build

@@ -48,10 +48,8 @@ class PlantServer:
             raise InputError("the link has another wiring than the plant", remedy="make it with plant.wiring")
         rows = len(plant.wiring.commands)
         self.plant, self.link = plant, link
-        self.interval, self.timeout = (
-            number(interval, "interval", unit="s", above=0.0),
-            number(timeout, "timeout", unit="s", above=0.0),
-        )
+        self.interval = number(interval, "interval", unit="s", above=0.0)
+        self.timeout = number(timeout, "timeout", unit="s", above=0.0)
         self.audit = Audit(per_row(low, "low", rows, like="the plant"), high, rate)
         self.slow = 0
         self.stops = 0

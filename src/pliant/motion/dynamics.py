@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
-from pliant.checks import number, one_of, whole
+from pliant.checks import number, one_of, require_kind_of, whole
 from pliant.errors import NotConvergedError, PliantError
 from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
 from pliant.motion.result import Status, StepResult
-from pliant.motion.statics import as_positions, require_robot
+from pliant.motion.statics import as_positions
 from pliant.robot import Robot, State
 from pliant.robot.distortion import SHORTEST
 from pliant.robot.system import Times, require_tangent
@@ -45,7 +45,7 @@ class Dynamics:
         tolerance: float = 1e-8,
         max_iterations: int = 25,
     ) -> None:
-        require_robot(robot)
+        require_kind_of(robot, "robot", Robot)
         require_tangent(tangent)
         self.robot = robot
         self.h = number(step, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")

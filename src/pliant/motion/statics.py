@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.sparse import Report
 from pliant.body import Pose
 from pliant.body.body import Tangent
-from pliant.checks import as_numbers, number, whole
+from pliant.checks import as_numbers, number, require_kind_of, whole
 from pliant.errors import InputError
 from pliant.motion.driven import Driven, DrivenNewton
 from pliant.motion.line_search import longest_good_step
@@ -61,7 +61,7 @@ class Statics:
         """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
         of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so
         many equal parts."""
-        require_robot(robot)
+        require_kind_of(robot, "robot", Robot)
         require_tangent(tangent)
         self.robot = robot
         self.tolerance = number(tolerance, "tolerance", above=0.0)
@@ -275,9 +275,3 @@ def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:
             f"prescribed positions have shape {array.shape}", remedy=f"give finite positions of shape {shape} [m]"
         )
     return array
-
-
-def require_robot(robot: object) -> None:
-    """Raise an InputError unless it is a robot."""
-    if not isinstance(robot, Robot):
-        raise InputError(f"a {type(robot).__name__} does not move", remedy="give a Robot(body, ...)")

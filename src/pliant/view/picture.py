@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body import Body
-from pliant.errors import InputError
+from pliant.checks import as_numbers, whole
+from pliant.checks import number as checked
+from pliant.errors import FileError, InputError
 from pliant.motion import Modes
 from pliant.robot import Robot, State
 
@@ -24,7 +27,9 @@ def draw_bodies(
 
     view: elevation and azimuth [degrees]. The file's suffix says the format (.png, .pdf, .svg).
     """
-    _Scene(robot, [state.x], view).draw(state.x, title).savefig(path)
+    _require(robot, [state])
+    file = picture_path(path, STILL)
+    _Scene(robot, [state.x], _angles(view)).draw(state.x, as_title(title)).savefig(file)
 
 
 def film_bodies(
@@ -37,8 +42,11 @@ def film_bodies(
     view: tuple[float, float] = (18, -60),
 ) -> None:
     """Save states as an animated GIF, all in one frame and one colour scale."""
+    if isinstance(states, State) or not isinstance(states, Sequence):
+        raise InputError(f"states are a {type(states).__name__}", remedy="give a list of states")
     if not states:
         raise InputError("a film of no states", remedy="give at least one state")
+    _require(robot, states)
     _film(robot, [state.x for state in states], path, frames_per_second, title, view)
 
 
@@ -58,8 +66,12 @@ def film_mode(
     number: of the mode, 0 for the lowest; state: that the modes are about (default: rest); amplitude: largest displacement,
     relative to the robot's size; frames: per swing, shown in one second whatever its frequency.
     """
-    if not 0 <= number < len(modes.frequencies):
-        raise InputError(f"there is no mode {number}", remedy=f"there are modes 0 to {len(modes.frequencies) - 1}")
+    if not isinstance(modes, Modes):
+        raise InputError(f"modes are a {type(modes).__name__}", remedy="give what natural_modes(robot) returned")
+    if not isinstance(number, int | np.integer) or not 0 <= number < len(modes.frequencies):
+        raise InputError(f"there is no mode {number!r}", remedy=f"there are modes 0 to {len(modes.frequencies) - 1}")
+    frames, amplitude = whole(frames, "frames", most=10_000), checked(amplitude, "amplitude", most=100.0)
+    _require(robot, [] if state is None else [state])
     middle = (robot.rest() if state is None else state).x
     shape = modes.shapes[number]
     swing = amplitude * robot.size * shape / np.linalg.norm(shape, axis=1).max()
@@ -77,7 +89,9 @@ def _film(
 ) -> None:
     from PIL import Image
 
-    scene = _Scene(robot, places, view, size=(6.0, 4.0), dots=80)
+    pause = round(1000 / checked(frames_per_second, "frames_per_second", unit="Hz", least=0.02, most=100.0))
+    file, title = picture_path(path, (".gif",)), as_title(title)
+    scene = _Scene(robot, places, _angles(view), size=(6.0, 4.0), dots=80)
     frames = []
     for x in places:
         canvas = scene.draw(x, title, legend=False)
@@ -85,8 +99,55 @@ def _film(
         frames.append(
             Image.fromarray(np.asarray(canvas.canvas.buffer_rgba())).convert("P", palette=Image.Palette.ADAPTIVE)
         )
-    pause = round(1000 / frames_per_second)
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
+
+
+STILL = (".png", ".pdf", ".svg", ".jpg", ".jpeg")
+"""Formats of a picture."""
+FARTHEST = 1e6
+"""What is farther away than this [m] is not drawn."""
+
+
+def _require(robot: Robot, states: Sequence[State]) -> None:
+    """Refuse what is no robot, and states that are none of it."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"a {type(robot).__name__} is no robot", remedy="give a Robot")
+    nodes = sum(body.node_count for body in robot.bodies)
+    for k, state in enumerate(states):
+        x = as_numbers(state.x) if isinstance(state, State) else np.empty(0)
+        if x.shape != (nodes, 3) or not (np.abs(x) < FARTHEST).all():
+            raise InputError(
+                f"state {k} is a {type(state).__name__} that is none of this robot",
+                remedy=f"give states of it: {nodes} nodes, all within {FARTHEST:g} m",
+            )
+
+
+def picture_path(path: str | PathLike[str], formats: Sequence[str]) -> Path:
+    """Where a picture goes: a file of a format that there is, in a folder that there is."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"path is {path!r}", remedy="give the name of a file")
+    file = Path(path)
+    if file.suffix.lower() not in formats:
+        raise FileError(
+            f"{str(path)!r} is no picture", remedy=f"give a name that ends in {', '.join(formats)}", path=file
+        )
+    if not file.absolute().parent.is_dir():
+        raise FileError(f"there is no folder {file.absolute().parent}", remedy="make it first, or give another path")
+    return file
+
+
+def as_title(title: str) -> str:
+    """A line above a picture, with no mathematics in it."""
+    if not isinstance(title, str):
+        raise InputError(f"title is {title!r}", remedy="give a line of text")
+    return title.replace("$", r"\$")
+
+
+def _angles(view: tuple[float, float]) -> tuple[float, float]:
+    found = as_numbers(view)
+    if found.shape != (2,) or not np.isfinite(found).all():
+        raise InputError(f"view is {view!r}", remedy="give elevation and azimuth in degrees")
+    return float(found[0]), float(found[1])
 
 
 class _Scene:

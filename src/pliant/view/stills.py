@@ -8,18 +8,22 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import as_numbers, number
 from pliant.errors import InputError
-from pliant.view.moving import Moving
+from pliant.view.moving import InMotion
 from pliant.view.page.palette import REGIONS
+from pliant.view.picture import FARTHEST, STILL, as_title, picture_path
 
 Array = NDArray[np.float64]
 
 LIGHT = np.array([0.3, -0.5, 0.81])
 """Direction that light comes from."""
+TALLEST = 300.0
+"""A picture is no taller than this [inches]."""
 
 
 def draw_stills(
-    moving: Moving,
+    moving: InMotion,
     times: Sequence[float],
     places: Sequence[Array],
     path: str | PathLike[str],
@@ -37,23 +41,41 @@ def draw_stills(
     from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure as Canvas
 
-    if len(places) == 0 or len(times) != len(places):
+    if not isinstance(moving, InMotion):
+        raise InputError(f"a {type(moving).__name__} does not move", remedy="give a Moving")
+    file, title, elevation = (
+        picture_path(path, STILL),
+        as_title(title),
+        number(elevation, "elevation", unit="degrees", least=0.0, most=90.0),
+    )
+    when, where = as_numbers(times).reshape(-1), as_numbers(places)  # type: ignore[arg-type]
+    if len(when) == 0 or where.shape != (len(when), *moving.rest.shape):
         raise InputError(
-            f"{len(places)} stills at {len(times)} times", remedy="give as many places as times, at least one"
+            f"stills of shape {where.shape} at {len(when)} times",
+            remedy=f"give as many places as times, at least one, of {len(moving.rest)} nodes each",
         )
-    low, high = np.min(places, axis=(0, 1)), np.max(places, axis=(0, 1))
+    if not (np.isfinite(when).all() and (np.abs(where) < FARTHEST).all()):
+        raise InputError(
+            "stills at times or places that are none", remedy=f"give numbers, places within {FARTHEST:g} m"
+        )
+    low, high = where.min(axis=(0, 1)), where.max(axis=(0, 1))
     margin = 0.03 * float((high - low).max())
     (left, near), (right, far) = low[:2] - margin, high[:2] + margin
     tilt = np.deg2rad(elevation)
     bottom, top = near * np.sin(tilt) - margin, far * np.sin(tilt) + high[2] * np.cos(tilt) + margin
     width = 9.0
     height = width * (top - bottom) / (right - left)
-    canvas = Canvas(figsize=(width, height * len(places) + 0.35), dpi=120)
+    if not height * len(when) < TALLEST:
+        raise InputError(
+            f"a picture of {height * len(when):.3g} inches",
+            remedy="give fewer stills, or check the places of the nodes",
+        )
+    canvas = Canvas(figsize=(width, height * len(when) + 0.35), dpi=120)
     FigureCanvasAgg(canvas)
-    share = height / (height * len(places) + 0.35)
-    middle = moving.middle(places[0])[0]
-    for k, (time, x) in enumerate(zip(times, places, strict=True)):
-        axes = canvas.add_axes((0.0, (len(places) - 1 - k) * share, 1.0, share))
+    share = height / (height * len(when) + 0.35)
+    middle = moving.middle(where[0])[0]
+    for k, (time, x) in enumerate(zip(when, where, strict=True)):
+        axes = canvas.add_axes((0.0, (len(when) - 1 - k) * share, 1.0, share))
         axes.set_axis_off()
         axes.set_xlim(left, right)
         axes.set_ylim(bottom, top)
@@ -64,10 +86,10 @@ def draw_stills(
         axes.add_collection(PolyCollection(list(faces), facecolors=colours, edgecolors=(0, 0, 0, 0.18), linewidths=0.2))
         axes.text(0.01, 0.95, f"{time:.2f} s", transform=axes.transAxes, fontsize=9, va="top")
     canvas.text(0.01, 1.0 - 0.05 / canvas.get_figheight(), title, fontsize=10, va="top")
-    canvas.savefig(path)
+    canvas.savefig(file)
 
 
-def _faces(moving: Moving, x: Array, tilt: float) -> tuple[Array, Array]:
+def _faces(moving: InMotion, x: Array, tilt: float) -> tuple[Array, Array]:
     """Triangles that face the eye in the picture's plane [b, 3, 2], the farthest first, and their shaded colours [b, 3]."""
     surfaces = moving.surfaces()
     triangles = np.concatenate(list(surfaces.values()))

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.rotation import exponential, from_quaternion, logarithm, to_quaternion
+from pliant.checks import as_numbers
+from pliant.errors import InputError
 from pliant.port import Center, Frame, Point, Port
 from pliant.robot import Robot, State
+from pliant.view.page.heard import heard
 from pliant.view.page.palette import EFFECTOR, TARGET
 from pliant.view.page.poses import TURNS, is_pose
 from pliant.view.page.session import Session
@@ -122,7 +125,7 @@ class Grip:
             )  # fmt: skip
         else:
             self._tip = scene.add_icosphere(f"{path}_tip", 0.024 * size, color=EFFECTOR, position=here)
-        self.gizmo.on_update(self._moved)
+        self.gizmo.on_update(heard(self._moved))
 
     @property
     def name(self) -> str:
@@ -139,7 +142,12 @@ class Grip:
         """The mouse has grabbed, moved or let go of the target; async, so that events stay in order."""
         self._dragged = event.phase != "end"
         target = self._session.snapshot.wish.targets[self.grasp.effector]
-        wanted = self.grasp.dragged(target, np.array(event.target.position), np.array(event.target.wxyz))
+        position, turned = as_numbers(event.target.position), as_numbers(event.target.wxyz)
+        if not (
+            position.shape == (3,) and turned.shape == (4,) and np.isfinite([*position, *turned]).all() and turned.any()
+        ):
+            raise InputError("a target was dragged to a place that is none", remedy="drag it again")
+        wanted = self.grasp.dragged(target, position, turned)
         self._session.aim(self.grasp.effector, wanted)
 
     def let_go(self) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
+
+from pliant.checks import as_numbers
 
 OWN = frozenset({"ViewerCameraMessage", "GetRenderResponseMessage", "LocalStorageGetItemResponseMessage"})
 """Messages about a visitor's own window."""
@@ -92,13 +97,31 @@ class Helm:
     def allows(self, visitor: Visitor, kind: str, message: Mapping[str, Any]) -> bool:
         """Whether a message of a kind may take effect, with what it says.
 
-        Of a control only its value may be changed. What is about a visitor's own window, or a control for all, is for all;
-        everything else is for who steers.
+        Of a control only its value may be changed, and a place or an orientation must be one. What is about a visitor's own
+        window, or a control for all, is for all; everything else is for who steers.
         """
-        if kind in NEVER:
+        if kind in NEVER or not _is_sound(message):
             return False
-        if kind == "GuiUpdateMessage" and set(message.get("updates") or ()) != {"value"}:
+        if kind == "GuiUpdateMessage" and not _sets_a_value(message.get("updates")):
             return False
         if kind in OWN or self._steering is visitor:
             return True
         return kind == "GuiUpdateMessage" and message.get("uuid") in self.for_all | visitor.own
+
+
+def _sets_a_value(updates: Any) -> bool:
+    """Whether a control is given a value, and nothing else of it is changed; a number that is none is no value."""
+    if not isinstance(updates, Mapping) or set(updates) != {"value"}:
+        return False
+    value = updates["value"]
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _is_sound(message: Mapping[str, Any]) -> bool:
+    """Whether the place and the orientation that a message speaks of, if any, are so many finite numbers."""
+    for name, count in (("position", 3), ("wxyz", 4)):
+        if name in message:
+            given = as_numbers(message[name])
+            if given.shape != (count,) or not np.isfinite(given).all():
+                return False
+    return True

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import as_numbers
 from pliant.errors import InputError
 from pliant.port import Cable, Cavity, Stiffness
 from pliant.robot.roles import Role
@@ -30,11 +31,7 @@ def load_ranges(session: Session, given: Mapping[str, Range] | None = None) -> d
     size, or of its volume: |W| is known where the robot hangs. Cables and cavities are not pushed, and a modulus does not
     grow more than tenfold.
     """
-    unknown = sorted(set(given or {}) - set(session.loads))
-    if unknown:
-        raise InputError(
-            f"loads has a range for {unknown[0]!r}", remedy=f"choose one of: {', '.join(session.loads) or 'none'}"
-        )
+    require_ranges(session, given)
     if not session.loads:
         return {}
     robot, model = session.robot, session.robot.linearize(session.hanging)
@@ -56,6 +53,19 @@ def load_ranges(session: Session, given: Mapping[str, Range] | None = None) -> d
                 low, high = float(least) if np.isfinite(least) else low, float(most) if np.isfinite(most) else high
             out[row_label(port, name, row)] = _checked(name, (given or {}).get(name, (low, high)))
     return out
+
+
+def require_ranges(session: Session, given: Mapping[str, Range] | None) -> None:
+    """Refuse ranges of what is no load, and ranges that are none."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"loads are a {type(given).__name__}", remedy='give ranges by name: {"push": (0.0, 1.0)}')
+    unknown = [name for name in given or {} if name not in session.loads]
+    if unknown:
+        raise InputError(
+            f"loads has a range for {unknown[0]!r}", remedy=f"choose one of: {', '.join(session.loads) or 'none'}"
+        )
+    for name, pair in (given or {}).items():
+        _checked(name, pair)
 
 
 def target_range(session: Session, name: str, row: int) -> Range:
@@ -82,7 +92,7 @@ def _volume(session: Session) -> float:
 
 
 def _checked(name: str, pair: Range) -> Range:
-    low, high = (float(value) for value in pair)
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise InputError(f"the range of {name!r} is {pair}", remedy="give (low, high)")
-    return low, high
+    found = as_numbers(pair)
+    if found.shape != (2,) or not np.isfinite(found).all() or not found[0] < found[1]:
+        raise InputError(f"the range of {name!r} is {pair!r}", remedy="give (low, high)")
+    return float(found[0]), float(found[1])

@@ -13,6 +13,7 @@ from pliant.errors import InputError
 from pliant.motion import Explicit
 from pliant.motion.explicit import Obstacle, Plane
 from pliant.view.moving import InMotion, Running
+from pliant.view.page.heard import heard, value_within
 from pliant.view.page.motion_session import Build, Moment, MotionSession, Setting
 from pliant.view.page.palette import REGIONS, hexadecimal, rounded
 from pliant.view.page.scene import VIEW, fitting_camera
@@ -47,13 +48,17 @@ class MotionPage(ServedPage):
         with its nodes at x (n, 3) [m], in a line (default: how far it has gone); regions: what the regions of its lattice
         are, by label."""
         super().__init__(title)
+        if told is not None and not callable(told):
+            raise InputError(f"told is {told!r}", remedy="give a function of the robot and of the places of its nodes")
+        if regions is not None and not isinstance(regions, Mapping):
+            raise InputError(f"regions are {regions!r}", remedy='give names by label: {0: "body"}')
         self.session = MotionSession(build, gaits, settings, gait)
         self._told, self._regions = told, dict(regions or {})
         self.along = True
         """Whether the picture goes along with the robot."""
 
     @classmethod
-    def of(cls, engine: Explicit, *, title: str = "") -> MotionPage:
+    def of(cls, engine: Explicit, *, title: str = "a robot in motion") -> MotionPage:
         """The page of an engine as it is now, such as the best robot of a population or of `run_many`:
 
         >>> run = crowd.run(2.0, fitness=lambda run: run.middle[:, 0])                    # doctest: +SKIP
@@ -73,7 +78,7 @@ class MotionPage(ServedPage):
             return robot
 
         regions = {label: f"material {label}" for label in labels} if len(labels) > 1 else None
-        return cls(build, ("as it is",), title=title or "a robot in motion", regions=regions)
+        return cls(build, ("as it is",), title=title, regions=regions)
 
     def __enter__(self) -> MotionPage:
         return self
@@ -127,16 +132,16 @@ class MotionPage(ServedPage):
         with gui.add_folder("Motion"):
             presses = {"Play": session.start, "Pause": session.pause, "Reset": session.reset}
             buttons = gui.add_button_group("Simulation", tuple(presses))
-            buttons.on_click(lambda event: presses[event.target.value]())
+            buttons.on_click(heard(lambda event: presses[event.target.value]()))
             if len(session.gaits) > 1:
                 gait = gui.add_dropdown("Gait", session.gaits, initial_value=session.gait)
-                gait.on_update(lambda event: session.choose(event.target.value))
+                gait.on_update(heard(lambda event: session.choose(event.target.value)))
             for setting in session.settings:
                 self._add_slider(setting)
             if session.settings:
                 gui.add_html(note("A change starts the robot anew."))
             along = gui.add_checkbox("Go along", self.along, hint="Keep the robot in the middle of the picture.")
-            along.on_update(lambda event: setattr(self, "along", event.target.value))
+            along.on_update(heard(lambda event: setattr(self, "along", event.target.value)))
             gui.add_html(note(f"grid: {1e3 * self._cell:g} mm"))
         if self._regions:
             with gui.add_folder("Colours"):
@@ -149,9 +154,9 @@ class MotionPage(ServedPage):
 
         def moved(event: Any) -> None:
             if event.client_id is not None:
-                self.session.set(setting.name, float(np.clip(event.target.value, setting.low, setting.high)))
+                self.session.set(setting.name, value_within(event, setting.low, setting.high))
 
-        slider.on_update(moved)
+        slider.on_update(heard(moved))
 
     def _end(self) -> None:
         self.session.end()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.checks import as_numbers, number
 from pliant.errors import InputError
 from pliant.view.moving import InMotion
 from pliant.view.page.paced import Paced
@@ -30,6 +32,19 @@ class Setting:
     low: float
     high: float
     value: float
+
+    def __post_init__(self) -> None:
+        numbers = as_numbers([self.low, self.value, self.high])
+        if not (isinstance(self.name, str) and isinstance(self.unit, str)):
+            raise InputError(f"a setting {self.name!r} in {self.unit!r}", remedy="give its name and its unit as text")
+        if (
+            numbers.shape != (3,)
+            or not np.isfinite(numbers).all()
+            or not self.low <= self.value <= self.high > self.low
+        ):
+            raise InputError(
+                f"{self.name} is {self.value!r} of {self.low!r} to {self.high!r}", remedy="give low <= value <= high"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,21 +70,29 @@ class MotionSession(Paced):
     def __init__(self, build: Build, gaits: Sequence[str], settings: Sequence[Setting] = (), gait: str | None = None):
         """gaits: at least one; gait: the one to begin with (default: the first)."""
         super().__init__(RATE)
-        self._build, self.gaits, self.settings = build, tuple(gaits), tuple(settings)
+        if not callable(build):
+            raise InputError(f"build is {build!r}", remedy="give a function of a gait and settings that makes a Moving")
+        self._build, self.gaits = build, _several(gaits, str, "gaits", "give at least one name, in a list")
+        self.settings = _several(settings, Setting, "settings", "give a list of Setting")
+        if not self.gaits:
+            raise InputError("there are no gaits", remedy="give at least one name, in a list")
         self._values = {setting.name: setting.value for setting in self.settings}
         self._gait = self._checked(self.gaits[0] if gait is None else gait)
         self._stale = False
         self._make_anew()
 
     def _checked(self, gait: str) -> str:
-        if gait not in self.gaits:
+        if not isinstance(gait, str) or gait not in self.gaits:
             raise InputError(f"there is no gait {gait!r}", remedy=f"choose one of: {', '.join(self.gaits)}")
         return gait
 
     def _make_anew(self) -> None:
         with self._turn:
             self._stale = False
-            self.moving = self._build(self._gait, dict(self._values))
+            moving = self._build(self._gait, dict(self._values))
+            if not isinstance(moving, InMotion):
+                raise InputError(f"build gave a {type(moving).__name__}", remedy="return Moving(body, engine)")
+            self.moving = moving
             self._home = self.moving.middle(self.moving.engine.x)
             self._pace, self._fault = 0.0, ""
             self._publish()
@@ -97,13 +120,12 @@ class MotionSession(Paced):
 
     def set(self, name: str, value: float) -> None:
         """Another value of a setting, from rest."""
-        found = next((setting for setting in self.settings if setting.name == name), None)
+        found = next((each for each in self.settings if isinstance(name, str) and each.name == name), None)
         if found is None:
             names = ", ".join(self._values) or "none"
             raise InputError(f"there is no setting {name!r}", remedy=f"choose one of: {names}")
-        if not found.low <= value <= found.high:
-            raise InputError(f"{name} is {value} {found.unit}", remedy=f"give {found.low} to {found.high}")
-        self._values[name] = float(value)
+        remedy = f"give {found.low} to {found.high}"
+        self._values[name] = number(value, name, unit=found.unit, least=found.low, most=found.high, remedy=remedy)
         self._start_anew()
 
     def reset(self) -> None:
@@ -152,3 +174,13 @@ class MotionSession(Paced):
             except Exception as error:  # as in `advance`: the thread must outlive it
                 self._fault = f"{type(error).__name__}: {error}"
                 self._publish()
+
+
+T = TypeVar("T")
+
+
+def _several(given: Sequence[T], kind: type[T], name: str, remedy: str) -> tuple[T, ...]:
+    """Some things of a kind, checked."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(item, kind) for item in given):
+        raise InputError(f"{name} are {given!r}", remedy=remedy)
+    return tuple(given)

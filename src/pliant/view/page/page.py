@@ -8,10 +8,10 @@ from typing import Any
 from pliant.body import TetBody
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
-from pliant.errors import PliantError
+from pliant.errors import InputError, PliantError
 from pliant.robot import Robot
 from pliant.view.page.grips import Grip
-from pliant.view.page.loads import Range
+from pliant.view.page.loads import Range, require_ranges
 from pliant.view.page.panel import Panel, Theory
 from pliant.view.page.scene import Scene
 from pliant.view.page.served import ServedPage
@@ -48,9 +48,12 @@ class Page(ServedPage):
         the drive at its safe command, stopped, and closed; theory: a function of robot and state that gives values beside what
         theory says, as `Figure`s with references, shown as the robot moves."""
         super().__init__(title)
+        if theory is not None and not callable(theory):
+            raise InputError(f"theory is {theory!r}", remedy="give a function of robot and state")
         self.session = Session(robot, paths, rate=rate, feed=feed)
         if start is not None:
             self.session.follow(start)
+        require_ranges(self.session, loads)
         self._loads, self._theory = loads, theory
         self._grips: list[Grip] = []
 

@@ -14,6 +14,7 @@ from pliant.robot.roles import Role
 from pliant.view.figures import Figure
 from pliant.view.page.bars import actuator_bars
 from pliant.view.page.grips import grasps_of
+from pliant.view.page.heard import heard, value_within
 from pliant.view.page.loads import Range, drive_range, load_ranges, target_range
 from pliant.view.page.palette import readable
 from pliant.view.page.plots import Plots
@@ -69,9 +70,9 @@ class Panel:
                 color="red",
                 hint="To the safe command, and there it stays. Every visitor may press it.",
             )
-            self.stop.on_click(lambda _: feed.stop())
+            self.stop.on_click(heard(lambda _: feed.stop()))
             release = self._gui.add_button("Release", hint="Follow the robot on this page again.")
-            release.on_click(lambda _: feed.release())
+            release.on_click(heard(lambda _: feed.release()))
             self._drive = self._gui.add_html("")
 
     def _add_plots(self) -> Plots:
@@ -92,7 +93,7 @@ class Panel:
         gui, session = self._gui, self._session
         with gui.add_folder("Control"):
             run = gui.add_button_group("Simulation", ("Start", "Pause", "Reset"))
-            run.on_click(lambda event: self._press(event.target.value))
+            run.on_click(heard(lambda event: self._press(event.target.value)))
             self._choice: Any = None
             self._path: str | None = None
             if self._scene.grips:
@@ -102,9 +103,9 @@ class Panel:
                 )
             if session.paths:
                 self._choice = gui.add_dropdown("Target", (BY_HAND, *session.paths), initial_value=BY_HAND)
-                self._choice.on_update(self._choose)
+                self._choice.on_update(heard(self._choose))
                 speed = gui.add_slider("Speed [×]", 0.1, 5.0, 0.1, 1.0, hint="How fast paths are followed.")
-                speed.on_update(lambda event: setattr(session, "speed", event.target.value))
+                speed.on_update(heard(lambda event: setattr(session, "speed", value_within(event, 0.1, 5.0))))
 
     def _press(self, button: str) -> None:
         {"Start": self._session.start, "Pause": self._session.pause, "Reset": self.reset}[button]()
@@ -155,7 +156,7 @@ class Panel:
         def moved(event: Any) -> None:
             if event.client_id is None:
                 return
-            wish, value = session.snapshot.wish, event.target.value / factor
+            wish, value = session.snapshot.wish, value_within(event, low, high) / factor
             if kind == "load":
                 efforts = wish.efforts[name].copy()
                 efforts[row] = value
@@ -165,7 +166,7 @@ class Panel:
             else:
                 session.aim(name, with_row_value(port, wish.targets[name], row, value))
 
-        slider.on_update(moved)
+        slider.on_update(heard(moved))
 
     def _unit(self, kind: str, name: str, row: int) -> str:
         """The SI unit of what a slider gives."""
@@ -195,7 +196,7 @@ class Panel:
             self._legend.visible = stress.value
 
         for box in (stress, through, rest, names):
-            box.on_update(look)
+            box.on_update(heard(look))
         look()
 
     def draw(self, snapshot: Snapshot) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from pliant.checks import whole
 from pliant.errors import InputError
 from pliant.exchange import stop_signals
 from pliant.view.page.door import EVERYWHERE, Door
@@ -37,6 +38,8 @@ class ServedPage(ABC):
     """
 
     def __init__(self, title: str) -> None:
+        if not isinstance(title, str):
+            raise InputError(f"title is {title!r}", remedy="give a line of text")
         self.title = title
         self.helm = Helm(self._tell_visitors)
         """Who is here, and who steers."""
@@ -91,8 +94,7 @@ class ServedPage(ABC):
             raise InputError("the page is already open", remedy="close it first")
         if self._closing.is_set():
             raise InputError("the page is closed", remedy="make a new one")
-        if not isinstance(port, int) or not 0 < port < 65536:
-            raise InputError(f"port is {port!r}", remedy="give one of 1 to 65535")
+        port = whole(port, "port", least=1, most=65535)
         if not isinstance(host, str) or not host:
             raise InputError(f"host is {host!r}", remedy='give an address of this machine, such as "127.0.0.1"')
         listening, door = listening_socket(host, port), Door(host)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import as_numbers, number
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.device.wiring import commanded_ports
@@ -41,10 +42,12 @@ class Session(Paced):
     ) -> None:
         """paths: what the effectors can follow; rate: steps per second [Hz] at most; feed: of a drive that is to do what the
         robot does."""
-        if not (np.isfinite(rate) and rate > 0):
-            raise InputError(f"rate is {rate} Hz", remedy="give a positive rate")
-        super().__init__(float(rate))
-        self.robot, self.paths = robot, dict(paths or {})
+        if not isinstance(robot, Robot):
+            raise InputError(f"a {type(robot).__name__} is no robot", remedy="give a Robot")
+        if feed is not None and not isinstance(feed, Feed):
+            raise InputError(f"feed is a {type(feed).__name__}", remedy="give a Feed of a drive, or leave it out")
+        super().__init__(number(rate, "rate", unit="Hz", above=0.0, most=1e6, remedy="give a positive rate in Hz"))
+        self.robot, self.paths = robot, checked_paths(paths)
         self.feed = feed
         self._require_effectors()
         self.hanging: State = Statics(robot).solve().require().state
@@ -134,10 +137,10 @@ class Session(Paced):
 
     def aim(self, name: str, target: ArrayLike) -> None:
         """Give an effector a target by hand (a `Frame`: position and quaternion wxyz); leaves the path that it followed."""
-        if name not in self._home.targets:
+        if not _has(self._home.targets, name):
             names = ", ".join(self._home.targets) or "none"
             raise InputError(f"there is no effector {name!r}", remedy=f"choose one of: {names}")
-        value = self.robot.ports[name].as_target(target)
+        value = self.robot.ports[name].as_target(_numbers(target, f"the target of {name!r}"))
         with self._changed:
             self._path = None
             self._wish = replace(self._wish, targets={**self._wish.targets, name: value})
@@ -146,9 +149,12 @@ class Session(Paced):
 
     def load(self, name: str, effort: ArrayLike) -> None:
         """Give a load another effort [given rows], in its unit."""
-        if name not in self.loads:
+        if not isinstance(name, str) or name not in self.loads:
             raise InputError(f"{name!r} is no load here", remedy=f"choose one of: {', '.join(self.loads) or 'none'}")
-        value = np.array(np.broadcast_to(np.asarray(effort, dtype=float), self._home.efforts[name].shape))
+        given, shape = _numbers(effort, f"the effort of {name!r}"), self._home.efforts[name].shape
+        if given.shape not in ((), (1,), shape) or not np.isfinite(given).all():
+            raise InputError(f"effort of {name!r} is {effort}", remedy=f"give finite numbers, one or {shape[0]}")
+        value = np.array(np.broadcast_to(given, shape))
         with self._changed:
             self._wish = replace(self._wish, efforts={**self._wish.efforts, name: value})
             self._publish()
@@ -156,10 +162,10 @@ class Session(Paced):
 
     def drive(self, name: str, displacement: ArrayLike) -> None:
         """Give a driven port another displacement, said as a target of it."""
-        if name not in self._home.displacements:
+        if not _has(self._home.displacements, name):
             names = ", ".join(self._home.displacements) or "none"
             raise InputError(f"{name!r} has no displacement to give here", remedy=f"choose one of: {names}")
-        value = self.robot.ports[name].as_target(displacement)
+        value = self.robot.ports[name].as_target(_numbers(displacement, f"the displacement of {name!r}"))
         if not np.isfinite(value).all():
             raise InputError(f"displacement of {name!r} is {displacement}", remedy="give finite numbers")
         with self._changed:
@@ -169,7 +175,7 @@ class Session(Paced):
 
     def follow(self, path: str | None) -> None:
         """Follow one of the paths from its start, again and again; None: targets by hand."""
-        if path is not None and path not in self.paths:
+        if path is not None and not _has(self.paths, path):
             raise InputError(f"there is no path {path!r}", remedy=f"choose one of: {', '.join(self.paths) or 'none'}")
         with self._changed:
             self._path, self._path_time = path, 0.0
@@ -183,9 +189,7 @@ class Session(Paced):
 
     @speed.setter
     def speed(self, speed: float) -> None:
-        if not (np.isfinite(speed) and speed > 0):
-            raise InputError(f"speed is {speed}", remedy="give a positive factor")
-        self._speed = float(speed)
+        self._speed = number(speed, "speed", above=0.0, most=1e6, remedy="give a positive factor")
 
     def advance(self) -> Snapshot:
         """One step now, in this thread; holds the last good state where it fails."""
@@ -266,6 +270,35 @@ class Session(Paced):
     def _rest(self) -> None:
         if self.feed is not None:
             self.feed.keep(self._outcome.ok)
+
+
+def checked_paths(paths: Paths | None) -> dict[str, dict[str, Trajectory]]:
+    """By name, a trajectory for every effector that follows it."""
+    given = {} if paths is None else paths
+    if not isinstance(given, Mapping):
+        raise InputError(f"paths are a {type(given).__name__}", remedy=PATHS_REMEDY)
+    for name, path in given.items():
+        if not isinstance(name, str) or not isinstance(path, Mapping) or not path:
+            raise InputError(f"path {name!r} is {path!r}", remedy=PATHS_REMEDY)
+        for effector, trajectory in path.items():
+            if not isinstance(effector, str) or not isinstance(trajectory, Trajectory):
+                raise InputError(f"path {name!r} of {effector!r} is a {type(trajectory).__name__}", remedy=PATHS_REMEDY)
+    return {name: dict(path) for name, path in given.items()}
+
+
+PATHS_REMEDY = 'give a trajectory per effector, by name: {"round": {"tip": Circle(...)}}'
+
+
+def _has(known: Mapping[str, object], name: object) -> bool:
+    return isinstance(name, str) and name in known
+
+
+def _numbers(value: ArrayLike, what: str) -> Array:
+    """Numbers that somebody gave, NaN among them too; what is none is named."""
+    found = as_numbers(value)
+    if found.shape == () and np.isnan(found) and not isinstance(value, float | np.floating | np.ndarray):
+        raise InputError(f"{what} is {value!r}", remedy="give numbers")
+    return found
 
 
 def _folded(trajectory: Trajectory, time: float) -> float:
