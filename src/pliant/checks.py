@@ -10,11 +10,8 @@ pliant.errors.InputError: friction is 'much'; give a finite number >= 0
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import pickle
 from collections.abc import Iterable
-=======
->>>>>>> page/page
 from typing import Any
 
 import numpy as np
@@ -55,7 +52,6 @@ def number(
     least: float | None = None,
     below: float | None = None,
     most: float | None = None,
-<<<<<<< HEAD
     endless: bool = False,
     remedy: str = "",
 ) -> float:
@@ -64,15 +60,6 @@ def number(
     single = float(found) if found.shape == () else np.nan
     ok = (
         (np.isfinite(single) or (endless and single == np.inf))
-=======
-    remedy: str = "",
-) -> float:
-    """A finite number within bounds (above and below exclude them), or an InputError."""
-    found = as_numbers(value)
-    single = float(found) if found.shape == () else np.nan
-    ok = (
-        np.isfinite(single)
->>>>>>> page/page
         and (above is None or single > above)
         and (least is None or single >= least)
         and (below is None or single < below)
@@ -82,17 +69,12 @@ def number(
         signs = ((">", above), (">=", least), ("<", below), ("<=", most))
         bounds = " and ".join(f"{sign} {bound:g}" for sign, bound in signs if bound is not None)
         raise InputError(
-<<<<<<< HEAD
             f"{name} is {shown(value)}{f' {unit}' if unit and np.isfinite(single) else ''}",
-=======
-            f"{name} is {value!r}{f' {unit}' if unit and np.isfinite(single) else ''}",
->>>>>>> page/page
             remedy=remedy or f"give a finite number{f' {bounds}' if bounds else ''}{f' [{unit}]' if unit else ''}",
         )
     return single
 
 
-<<<<<<< HEAD
 def single(value: Any, name: str, *, unit: str = "") -> float:
     """One number, finite or not."""
     numbers = row_of_numbers(value, name)
@@ -119,18 +101,12 @@ def per_row(value: ArrayLike, name: str, rows: int, *, like: str) -> Array:
     return out
 
 
-=======
->>>>>>> page/page
 def whole(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
     """A whole number within bounds, or an InputError."""
     is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not is_whole or value < least or (most is not None and value > most):
         limit = f" and <= {most}" if most is not None else ""
-<<<<<<< HEAD
         raise InputError(f"{name} is {shown(value)}", remedy=f"give a whole number >= {least}{limit}")
-=======
-        raise InputError(f"{name} is {value!r}", remedy=f"give a whole number >= {least}{limit}")
->>>>>>> page/page
     return int(value)
 
 
@@ -141,7 +117,6 @@ def one_of(value: Any, name: str, allowed: tuple[Any, ...]) -> Any:
     return value
 
 
-<<<<<<< HEAD
 def as_names(value: Any, name: str) -> tuple[str, ...]:
     """Names in a row, no two the same; one name by itself is none of that."""
     names = () if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else tuple(value)
@@ -187,7 +162,5 @@ def _is_nan(value: Any) -> bool:
     )
 
 
-=======
->>>>>>> page/page
 def _has_text(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and any(isinstance(part, (str, bytes)) or _has_text(part) for part in value)

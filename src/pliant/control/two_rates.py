@@ -33,6 +33,7 @@ from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.exchange import stop_signals, usable_cores
 from pliant.motion import Statics
 from pliant.robot import Robot
+from pliant.robot.system import require_tangent
 
 Array = NDArray[np.float64]
 
