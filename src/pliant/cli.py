@@ -36,6 +36,9 @@ PageHost = Annotated[
         "Who has the whole address that is printed, with its token, can steer; it goes over the network in the open.",
     ),
 ]
+MostNodes = Annotated[
+    int, typer.Option(min=1, help="Refuse to fill with more nodes than this: mostly a unit is wrong.")
+]
 OpenBrowser = Annotated[bool, typer.Option("--open/--no-open", help="Show the page in the browser.")]
 
 
@@ -150,6 +153,7 @@ def mesh(
     file: Annotated[Path, typer.Argument(help="STL, OBJ, PLY, VTK, VTU or GMSH file.")],
     unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",
     fill: Annotated[Optional[float], typer.Option(help="Fill with tets of this size, in metres.")] = None,  # noqa: UP045
+    most_nodes: MostNodes = 100_000,
     method: Annotated[str, typer.Option(help="Filler: stuffing, tetwild or gmsh.")] = "stuffing",
     out: Annotated[Optional[Path], typer.Option(help="Write the mesh here.")] = None,  # noqa: UP045
     overwrite: Annotated[
@@ -169,7 +173,7 @@ def mesh(
     shape = read(file, unit)
     print(shape)
     if fill is not None:
-        shape = shape.filled(fill, method)
+        shape = shape.filled(fill, method, most_nodes=most_nodes)
         print(f"filled: {shape}")
     if isinstance(shape, TetMesh):
         print(f"volume {shape.volume * 1e6:.4g} cm^3, {len(set(shape.components().tolist()))} part(s)")
@@ -187,6 +191,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="A mesh file with tets, or a closed surface together with --fill.")],
     unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",
     fill: Annotated[Optional[float], typer.Option(help="First fill with tets of this size, in metres.")] = None,  # noqa: UP045
+    most_nodes: MostNodes = 100_000,
     young: Annotated[float, typer.Option(help="Young's modulus in pascals.")] = 150e3,
     nu: Annotated[float, typer.Option(help="Poisson's ratio.")] = 0.45,
 ) -> None:
@@ -198,7 +203,7 @@ def check(
     expect_kernels_of("check --fill")
     law = Corotational(E=young, nu=nu)
     shape = read(file, unit)
-    shape = shape.filled(fill) if fill is not None else shape
+    shape = shape.filled(fill, most_nodes=most_nodes) if fill is not None else shape
     if not isinstance(shape, TetMesh):
         raise InputError(f"{file} holds a surface", remedy="give the size of the tets, such as --fill 0.004")
     print(shape)

@@ -61,7 +61,7 @@ def _require_few(surface: SurfaceMesh, size: float, most_nodes: int) -> None:
         width = float(surface.size.max())
         raise InputError(
             f"size {size:.3g} m in a part {width:.3g} m wide asks for about {nodes:.2g} nodes and a lattice of {lattice:.2g}",
-            remedy="check the unit that the part was read with, give a larger size, or allow it with most_nodes=",
+            remedy="check the unit of the part, give a larger size, or allow it with most_nodes= (--most-nodes)",
         )
 
 

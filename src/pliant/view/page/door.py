@@ -31,7 +31,7 @@ class Fields(Protocol):
         """All values of a header, in order."""
 
 
-class Verdict(Enum):
+class Admission(Enum):
     """What becomes of a request; a refusal with its remedy."""
 
     ENTER = ""
@@ -43,7 +43,7 @@ class Verdict(Enum):
     @property
     def enters(self) -> bool:
         """Whether it may come in."""
-        return self in (Verdict.ENTER, Verdict.WELCOME)
+        return self in (Admission.ENTER, Admission.WELCOME)
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,18 @@ class Door:
             return (*LOCAL, name, f"{name}.local")
         return ()
 
-    def examine(self, path: str, headers: Fields) -> Verdict:
+    def examine(self, path: str, headers: Fields) -> Admission:
         """Whether a request for a path, with its query, may come in."""
         host = self._host(headers)
         if host is None:
-            return Verdict.HOST
+            return Admission.HOST
         if not self._is_from_here(headers, host):
-            return Verdict.ORIGIN
+            return Admission.ORIGIN
         if any(self._is_token(given) for given in parse_qs(path.partition("?")[2]).get("token", [])):
-            return Verdict.WELCOME
+            return Admission.WELCOME
         if any(self._is_token(given) for given in _cookies(headers, cookie_name(host))):
-            return Verdict.ENTER
-        return Verdict.TOKEN
+            return Admission.ENTER
+        return Admission.TOKEN
 
     def _host(self, headers: Fields) -> str | None:
         """The Host header, where there is one and it is a name of this machine; the port is not ours to judge: a tunnel has
@@ -114,14 +114,14 @@ class Door:
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode("utf-8", "surrogateescape"), self.token.encode())
 
-    def answer(self, verdict: Verdict, path: str, headers: Fields) -> Answer | None:
+    def answer(self, admission: Admission, path: str, headers: Fields) -> Answer | None:
         """What to answer a request in place of the page; None: what it asks for.
 
         A query is never passed on: with one, the page could be told to listen to another server.
         """
-        if not verdict.enters:
-            return _told(HTTPStatus.FORBIDDEN, "This page is not open to you", f"Refused: {verdict.value}.")
-        if headers.get_all("Upgrade") or (verdict is Verdict.ENTER and "?" not in path):
+        if not admission.enters:
+            return _told(HTTPStatus.FORBIDDEN, "This page is not open to you", f"Refused: {admission.value}.")
+        if headers.get_all("Upgrade") or (admission is Admission.ENTER and "?" not in path):
             return None
         host = self._host(headers) or ""
         cookie = f"{cookie_name(host)}={self.token}; Path=/; HttpOnly; SameSite=Strict"
