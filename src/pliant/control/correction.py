@@ -23,7 +23,7 @@ class Correction:
     def __init__(self, rows: int, gain: float, limit: float) -> None:
         """rows: of all effectors; gain [1/s]: its inverse is the time in which an error goes; limit: of the correction, in the
         effectors' unit."""
-        rows = as_count("rows", rows, least=1)
+        rows = as_count("rows", rows, least=1, most=100_000)
         gain, limit = self.gain, self.limit = as_positive("gain", gain, "1/s"), as_positive("limit", limit)
         self.value = np.zeros(rows)
         self._adjusted = np.zeros(rows)

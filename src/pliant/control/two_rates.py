@@ -137,7 +137,7 @@ class TwoRates(Commander):
         self._require_fits(seconds, drive, correction)
         if watch is not None and not callable(watch):
             raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
-        priority = as_count("priority", priority, least=1)
+        priority = as_count("priority", priority, least=1, most=99)
         aims = as_targets(targets, self.effector_rows, self.rate)
         self.link.revive()
         self.box.newest()

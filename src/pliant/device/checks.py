@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -54,18 +53,22 @@ def as_positive(name: str, value: Any, unit: str = "", *, endless: bool = False)
     return number
 
 
-def as_count(name: str, value: Any, least: int = 0) -> int:
-    """A whole number, at least so large."""
+def as_count(name: str, value: Any, least: int = 0, most: int = 2**53) -> int:
+    """A whole number, at least and at most so large."""
     number = as_number(name, value)
-    if not (least <= number < np.inf and number == np.floor(number)):
-        raise InputError(f"{name} is {value}", remedy=f"give a whole number, at least {least}")
+    if not (least <= number <= most and number == np.floor(number)):
+        upto = f" and at most {most}" if most < 2**53 else ""
+        raise InputError(f"{name} is {value}", remedy=f"give a whole number, at least {least}{upto}")
     return int(number)
 
 
 def as_names(name: str, value: Any) -> tuple[str, ...]:
     """Names in a row, no two the same; one name by itself is none of that."""
-    names = () if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else tuple(value)
-    if (not names and value != () and value != []) or not all(isinstance(one, str) for one in names):
+    try:
+        names = None if isinstance(value, (str, bytes)) else tuple(value)
+    except TypeError:
+        names = None
+    if names is None or not all(isinstance(one, str) for one in names):
         raise InputError(f"{name} is {shown(value)}", remedy="give names in a list, such as ['up', 'down']")
     for one in names:
         if names.count(one) > 1:
