@@ -11,7 +11,6 @@ pliant.errors.InputError: friction is 'much'; give a finite number >= 0
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -119,8 +118,11 @@ def one_of(value: Any, name: str, allowed: tuple[Any, ...]) -> Any:
 
 def as_names(value: Any, name: str) -> tuple[str, ...]:
     """Names in a row, no two the same; one name by itself is none of that."""
-    names = () if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) else tuple(value)
-    if (not names and value != () and value != []) or not all(isinstance(one, str) for one in names):
+    try:
+        names = None if isinstance(value, (str, bytes)) else tuple(value)
+    except TypeError:
+        names = None
+    if names is None or not all(isinstance(one, str) for one in names):
         raise InputError(f"{name} is {shown(value)}", remedy="give names in a list, such as ['up', 'down']")
     for one in names:
         if names.count(one) > 1:

@@ -137,7 +137,7 @@ class TwoRates(Commander):
         self._require_fits(seconds, drive, correction)
         if watch is not None and not callable(watch):
             raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
-        priority = whole(priority, "priority")
+        priority = whole(priority, "priority", most=99)
         aims = as_targets(targets, self.effector_rows, self.rate)
         self.link.revive()
         self.box.newest()

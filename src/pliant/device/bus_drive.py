@@ -16,8 +16,8 @@ from pliant.device.wiring import Wiring
 
 MOST_MESSAGES = 64
 """Messages that one call of `read` looks at: a babbling sender must not hold up the loop."""
-
-
+LARGEST = 1e35
+"""Of a value that a message carries: single precision ends at 3e38."""
 REPEAT = 0.05
 """Seconds between messages that repeat a stop, or a resume."""
 RESUMES = 5
@@ -61,7 +61,7 @@ class BusDrive(Drive):
             self.status.fail(error)
             return False
         # finite in single precision too, without an array of truth values
-        if not float(np.dot(staged, staged)) < 1e70:
+        if not (staged.min() > -LARGEST and staged.max() < LARGEST):
             self.status.fail("the command is not a number")
             return False
         self._outgoing[COMMAND].values[:] = staged

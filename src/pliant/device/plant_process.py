@@ -40,13 +40,16 @@ class BusAddress:
         """One end of it."""
         try:
             options = dict(self.options)
-        except (TypeError, ValueError):
+            if self.interface == "serial":
+                return SerialLink(wiring, self.channel, **options)
+            return CanLink(wiring, self.interface, self.channel, **options)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
             raise InputError(
-                f"options are {shown(self.options)}", remedy="give pairs, such as (('port', 43113),)"
-            ) from None
-        if self.interface == "serial":
-            return SerialLink(wiring, self.channel, **options)
-        return CanLink(wiring, self.interface, self.channel, **options)
+                f"{shown(self.options)} are no options of {shown(self.interface)} ({error})",
+                remedy="give pairs of a name and a value, such as (('port', 43113),)",
+            ) from error
 
 
 class PlantProcess:

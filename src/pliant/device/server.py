@@ -105,7 +105,8 @@ class PlantServer:
         if self._stopped or self._alone:
             self._command[:] = self._resting
         else:
-            most = self.audit.rate * min(max(now - self._turned, 0.0), LONGEST_TURN)
+            since = now - self._turned if self._turned > -np.inf else 0.0
+            most = self.audit.rate * min(max(since, 0.0), LONGEST_TURN)
             self._command += np.clip(self._wanted - self._command, -most, most)
         self._turned = now
         steps = (now - self._zero - self.plant.time) / self.plant.motion.h

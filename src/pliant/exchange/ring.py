@@ -21,8 +21,8 @@ class Ring(Shared):
 
     def __init__(self, dtype: DTypeLike, capacity: int, name: str | None = None) -> None:
         """capacity: how many records fit; dtype and capacity as the maker's where a name is given."""
-        if capacity < 1:
-            raise InputError(f"capacity is {capacity}", remedy="give at least 1")
+        if not (isinstance(capacity, int) and capacity >= 1):
+            raise InputError(f"capacity is {capacity!r}", remedy="give a whole number, at least 1")
         super().__init__(dtype, capacity, name)
         self.capacity = capacity
 

@@ -28,7 +28,10 @@ class Shared:
 
     def __init__(self, dtype: DTypeLike, slots: int, name: str | None = None) -> None:
         """name: of the memory that another process has made; None makes a new one, filled with zeros."""
-        self.dtype = np.dtype(dtype)
+        try:
+            self.dtype = np.dtype(dtype)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{dtype!r} is no dtype ({error})", remedy="give a dtype of numbers only") from None
         if self.dtype.hasobject or self.dtype.itemsize == 0:
             raise InputError(f"a record of {self.dtype} cannot be shared", remedy="give a dtype of numbers only")
         size = HEAD + slots * self.dtype.itemsize
