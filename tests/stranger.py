@@ -61,6 +61,7 @@ def joined(address, *, camera=True, **options):
     """A socket of a visitor who has the address; camera: as a browser that has drawn."""
     host, port = place(address)
     options.setdefault("origin", f"http://{host}:{port}")
+    options.setdefault("close_timeout", 1.0)  # who leaves does not wait for what is still being said
     known = f"/?token={token(address)}" if token(address) else "/"
     line = connect(f"ws://{host}:{port}{known}", subprotocols=[PROTOCOL], max_size=None, **options)
     if camera:

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.checks import as_array, number
 from pliant.errors import InputError
+from pliant.shape import lattice_hull as hull
 from pliant.shape import lattice_scatter as scatter
 from pliant.shape import lattice_voxels as voxels
 from pliant.shape.lattice_checks import require_good_springs, require_matrices, warn_of_parts
 from pliant.shape.lattice_embedding import contained, deformation_gradients, embedded
-from pliant.shape.lattice_hull import outer_triangles
 from pliant.shape.lattice_solid import SolidLike, as_solid
 from pliant.shape.lattice_springs import corner_shares, springs_of_cells
 from pliant.shape.mesh import NodeSet, checked_cells, checked_nodes, vector
@@ -265,7 +265,7 @@ class Lattice(NodeSet):
 
     @cached_property
     def _boundary(self) -> tuple[IntArray, NDArray[np.intp]]:
-        return outer_triangles(self.cells)
+        return hull.outer_triangles(self.cells)
 
     def boundary_triangles(self) -> IntArray:
         """The hull of the cells as triangles of points, outward, (b, 3)."""
