@@ -63,9 +63,9 @@ def test_a_stop_just_before_the_end_is_kept(controller):
     def stop_and_be_late(seconds, two):
         if not two.guard.stopped:
             two.guard.stop()
-            time.sleep(0.1)
+            time.sleep(2.0)
 
-    run = controller.run(0.05, near(0, 0.006, 0.0), judge, watch=stop_and_be_late)
+    run = controller.run(2.0, near(0, 0.006, 0.0), judge, watch=stop_and_be_late)
     assert run.interrupted
     require_safe(controller, judge)
 

@@ -313,7 +313,7 @@ def test_wrong_types_are_named(controller):
         (lambda: controller.run(1.0, home(), judge, correction=0.5), "correction is 0.5; give a Correction"),
         (lambda: controller.run(1.0, home(), judge, priority="high"), "priority is 'high'"),
         (lambda: TwoRates(arm, rate="fast"), "rate is 'fast'"),
-        (lambda: TwoRates(arm, rate=np.nan), "rate is nan Hz"),
+        (lambda: TwoRates(arm, rate=np.nan), "rate is nan;"),
         (lambda: TwoRates(arm, rate=0), "rate is 0 Hz"),
         (lambda: TwoRates(arm, model_rate=-3), "model_rate is -3 Hz"),
         (lambda: TwoRates(arm, kind="force"), "kind is 'force'"),

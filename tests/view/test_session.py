@@ -270,7 +270,7 @@ def test_a_page_closes_the_drive_of_its_feed(monkeypatch):
         return drive
 
     monkeypatch.setattr("pliant.gallery.follower.opened_drive", opened)
-    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None)
+    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None, commands=("displacement",))
     page = exhibit.page(Choices(drive="simulated"))
     page.close()
     assert told[-2:] == ["stop", "close"]
@@ -283,7 +283,7 @@ def test_a_page_closes_the_drive_of_its_feed(monkeypatch):
 def test_an_emergency_stop_on_a_page_is_recorded(tmp_path, capsys):
     """`pliant run ROBOT --drive ... --record FILE`: the stop is in the file that `pliant replay` shows."""
     file = tmp_path / "run.mcap"
-    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None)
+    exhibit = Follower("a finger", lambda mesh: rated_finger(), lambda *_: None, commands=("displacement",))
     page = exhibit.page(Choices(drive="simulated", record=file))
     feed = page.session.feed
     try:

@@ -182,8 +182,8 @@ class Inverse:
                 remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
             )
         require_tangent(tangent)
-        if largest_move != np.inf:
-            number(largest_move, "largest_move", above=0.0, remedy="give a positive share of the robot's size, or inf")
+        remedy = "give a positive share of the robot's size, or inf"
+        largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
         if step is not None:
             step = number(
                 step, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics"
