@@ -43,7 +43,7 @@ class Audit:
         self.low = as_numbers("low", low)
         rows = len(self.low)
         self.high, self.rate = as_rows("high", high, rows, like="low"), as_rows("rate", rate, rows, like="low")
-        finite = all(np.isfinite(values).all() for values in (self.low, self.high, self.rate))
+        finite = all((np.abs(values) < 1e300).all() for values in (self.low, self.high, self.rate))
         if not (rows and finite and (self.low <= self.high).all() and (self.rate > 0).all()):
             raise InputError(
                 "an audit needs finite low <= high and positive rates", remedy="give the limits of the guard"

@@ -84,14 +84,13 @@ class ServedPage(ABC):
 
     def serve(self, *, port: int = 8080, browser: bool = True) -> None:
         """Open the page, show it in the browser where there is a display, and wait until Ctrl-C, SIGTERM or SIGHUP."""
-        with stop_signals(), self:
+        with stop_signals(), self, contextlib.suppress(KeyboardInterrupt):
             address = self.open(port=port)
             print(f"{self.title or 'the robot'} is at {address}   (Ctrl-C ends)", flush=True)
             if browser and _has_display():
                 webbrowser.open(address)
-            with contextlib.suppress(KeyboardInterrupt):
-                while True:
-                    time.sleep(3600.0)
+            while True:
+                time.sleep(3600.0)
 
     def close(self) -> None:
         """End the simulation and the server; a closed page is not opened again."""
