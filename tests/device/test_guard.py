@@ -250,6 +250,12 @@ def test_limits_of_a_robot():
         (([0.0], [1.0], np.nan, 0.0), "rate of row 0 is nan"),
         (([0.0], [1.0], 1.0, 2.0), "safe is outside"),
         (([0.0, 0.0], [1.0, 1.0], 1.0, [0.0, 0.0, 0.0]), "safe has 3 rows"),
+        (("a", [1.0], 1.0, 0.0), "low is 'a'; give numbers"),
+        (([0], [None], 1.0, 0.0), r"high is \[None\]; give numbers"),
+        (([0.0], [1.0], "fast", 0.0), "rate is 'fast'"),
+        (([0.0], [1.0], 1.0, 1j), "safe is 1j"),
+        (([0.0], ["1"], 1.0, 0.0), r"high is \['1'\]"),
+        (([], [], 1.0, 0.0), "the guard has no rows"),
     ],
 )
 def test_bad_limits_are_named(arguments, message):
@@ -258,3 +264,7 @@ def test_bad_limits_are_named(arguments, message):
         Guard(*arguments)
     with pytest.raises(InputError, match="stale <= hold"):
         Guard([0.0], [1.0], 1.0, 0.0, stale=0.3, hold=0.2)
+    with pytest.raises(InputError, match="hold is 'long'"):
+        Guard([0.0], [1.0], 1.0, 0.0, hold="long")
+    with pytest.raises(InputError, match="robot is 'arm'; give a Robot"):
+        Guard.of_robot("arm")

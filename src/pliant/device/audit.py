@@ -43,7 +43,7 @@ class Audit:
         self.low = row_of_numbers(low, "low")
         rows = len(self.low)
         self.high, self.rate = per_row(high, "high", rows, like="low"), per_row(rate, "rate", rows, like="low")
-        finite = all(np.isfinite(values).all() for values in (self.low, self.high, self.rate))
+        finite = all((np.abs(values) < 1e300).all() for values in (self.low, self.high, self.rate))
         if not (rows and finite and (self.low <= self.high).all() and (self.rate > 0).all()):
             raise InputError(
                 "an audit needs finite low <= high and positive rates", remedy="give the limits of the guard"

@@ -60,8 +60,8 @@ class BusDrive(Drive):
         except (TypeError, ValueError, OverflowError) as error:
             self.status.fail(error)
             return False
-        # finite in single precision too, without an array of truth values
-        if not (staged.min() > -LARGEST and staged.max() < LARGEST):
+        # finite in single precision too; a sum is no number where one of them is none
+        if not sum(map(abs, staged.tolist())) < LARGEST:
             self.status.fail("the command is not a number")
             return False
         self._outgoing[COMMAND].values[:] = staged

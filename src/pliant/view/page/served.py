@@ -132,16 +132,15 @@ class ServedPage(ABC):
     def serve(self, *, port: int = 8080, host: str = "127.0.0.1", browser: bool = True) -> None:
         """Open the page, show it in the browser where there is a display, and wait until Ctrl-C, SIGTERM or SIGHUP; port,
         host: see `open`."""
-        with stop_signals(), self:
+        with stop_signals(), self, contextlib.suppress(KeyboardInterrupt):
             address = self.open(port=port, host=host)
             print(f"{self.title or 'the robot'} is at {address}   (Ctrl-C ends)", flush=True)
             if host in EVERYWHERE:
                 print(f"from elsewhere: {address.replace('127.0.0.1', socket.gethostname(), 1)}", flush=True)
             if browser and _has_display():
                 webbrowser.open(address)
-            with contextlib.suppress(KeyboardInterrupt):
-                while True:
-                    time.sleep(3600.0)
+            while True:
+                time.sleep(3600.0)
 
     def close(self) -> None:
         """End the simulation and the server; a closed page is not opened again."""
