@@ -74,10 +74,10 @@ def run(job: str) -> None:
     print("\n" + json.dumps({"compiled": watch.seconds, "loaded": loaded()}))
 
 
-def _stand(page, *, port: int = 8080, browser: bool = True) -> None:
+def _stand(page, *, port: int = 8080, host: str = "127.0.0.1", browser: bool = True) -> None:
     """Serve a page until it has nothing new to load for a while."""
     with page:
-        page.open(port=port)
+        page.open(port=port, host=host)
         known = -1
         while known < (known := len(loaded())):
             time.sleep(3.0)

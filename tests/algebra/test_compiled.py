@@ -26,6 +26,8 @@ ROOT = Path(pliant.__file__).parent
 USE = """
 import numpy as np
 from pliant.algebra.sparse._symbolic_kernels import postorder
+
+pytestmark = pytest.mark.thorough
 print(postorder(np.array([1, 2, -1]), np.array([1, 1, 1]))[0])
 print(postorder.stats.cache_path)
 """

@@ -7,7 +7,10 @@ import pytest
 
 from pliant.bench import springs
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 
 def test_figures_of_the_benchmark_have_their_names(monkeypatch):

@@ -20,7 +20,10 @@ from pliant.gallery import Choices, find
 from pliant.motion import Statics
 from pliant.view import Page
 
-pytestmark = pytest.mark.xdist_group("browser")  # one at a time: two on two cores starve each other
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("browser"),  # one at a time: two on two cores starve each other
+]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,10 @@ from pliant.view import Page
 from stranger import place, token
 from waiting import until
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("browser"),
+]
 
 
 def arm():

@@ -17,6 +17,7 @@ from pliant.errors import InputError, PliantWarning
 from waiting import until
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests
     pytest.mark.xdist_group("stops at two rates"),  # they share a controller
 ]

@@ -19,6 +19,8 @@ from pliant.device import Channel, Event, Recorder, event_channel, read_recordin
 from pliant.errors import FileError, InputError, PliantWarning
 from waiting import until
 
+pytestmark = pytest.mark.thorough
+
 CONTROL = Channel(
     "control",
     np.dtype([("time", "f8"), ("command", "f8", (4,)), ("target", "f8", (3,)), ("age", "f8"), ("tick", "i8")]),

@@ -18,6 +18,8 @@ from pliant.device import read_recording, repair
 from pliant.device.mcap_file import MAGIC, records_of
 from pliant.errors import FileError
 
+pytestmark = pytest.mark.thorough
+
 FIELDS = {"time": ["<f8"], "command": ["<f8", 2], "flags": ["<i8"]}
 GOOD = {"time": 0.5, "command": [1.0, 2.0], "flags": 3}
 

@@ -15,6 +15,8 @@ from pliant.exchange import stop_signals
 from pliant.exchange.stop_signals import STOP_SIGNALS
 from waiting import until
 
+pytestmark = pytest.mark.thorough
+
 
 def sent(number):
     """A signal to this process; it is handled when this returns."""

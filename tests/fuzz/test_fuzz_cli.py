@@ -23,6 +23,8 @@ from pliant.cli import main
 from pliant.gallery import all_robots
 from pliant.paper import all_papers
 
+pytestmark = pytest.mark.thorough
+
 PATIENCE = 60
 """Seconds after which an argument counts as a hang, on a busy machine too."""
 NO_NUMBERS = ("nan", "inf", "-inf", "-1", "0", "1e400", "", "  ", "é", "0x10", "12abc", "１２e", "1,5", "--", "None")

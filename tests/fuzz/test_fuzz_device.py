@@ -34,10 +34,10 @@ from pliant.device import (
     SimulatedDrive,
     SimulatedPlant,
     Wiring,
+    drive_address,
     opened_drive,
     read_recording,
     repair,
-    require_drive_name,
 )
 from pliant.device.frames import COMMAND, MEASUREMENT, RESUME, STOP, CanAssembler, Message, SerialParser, checksum
 from pliant.device.link import Link
@@ -45,6 +45,8 @@ from pliant.device.mcap_file import MAGIC
 from pliant.device.recording import Writer
 from pliant.errors import FileError, InputError, PliantError
 from pliant.exchange import Flags, Mailbox, Ring
+
+pytestmark = pytest.mark.thorough
 
 fuzzed = functools.partial(
     settings, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -186,7 +188,7 @@ ADDRESSES = st.builds("{}{}{}{}{}".format, BUSES, COLONS, PATHS, COLONS, PATHS)
 def test_a_drive_is_opened_by_its_name_or_not_at_all(name, kind):
     """What is no address is told, by the name that was given, before or when it is opened."""
     with contextlib.suppress(PliantError):
-        parts = require_drive_name(name)
+        parts = drive_address(name)
         assert parts[0] in ("can", "serial", "simulated")
         opened_drive(name, ROBOT, kind).close()
 

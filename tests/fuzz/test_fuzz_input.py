@@ -12,6 +12,8 @@ from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.motion.explicit import Plane, Ramp, Sine, Sphere
 from pliant.shape import Embedding
 
+pytestmark = pytest.mark.thorough
+
 MESH = pl.make.box((0.06, 0.02, 0.02), (3, 1, 1))
 SURFACE = pl.solids.box((0.06, 0.02, 0.02))
 LAW = pl.Corotational(E=1e5, nu=0.4)

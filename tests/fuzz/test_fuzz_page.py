@@ -27,7 +27,10 @@ from pliant.view.page.session import Session
 from stranger import CAMERA, HANDSHAKE, asked, drag, joined, place, press, say, token
 from waiting import until
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.filterwarnings("ignore"),
+]
 
 
 def arm():

@@ -9,6 +9,8 @@ from pliant import Inverse
 from pliant.gallery import diamond
 from pliant.motion import Statics
 
+pytestmark = pytest.mark.thorough
+
 
 def test_the_square_is_followed():
     """Converged poses are on the square to 1e-6 m; one decision at a time at 50 Hz and 10 mm/s stays within 0.3 mm, with no

@@ -13,7 +13,10 @@ from pliant.gallery.travel import travel
 from pliant.motion.explicit import Explicit
 from pliant.shape import Lattice
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 MOVERS = [name for name, exhibit in all_robots.items() if isinstance(exhibit, Mover)]
 

@@ -23,6 +23,8 @@ from pliant.robot.roles import Role
 from pliant.shape import make, read
 from waiting import until
 
+pytestmark = pytest.mark.thorough
+
 DATA = Path(os.environ.get("PLIANT_DATA", Path(__file__).parents[3] / "shared" / "data")) / "meshes"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="outside meshes are absent; set PLIANT_DATA")
 

@@ -22,7 +22,10 @@ from pliant.motion.explicit import (
 )
 from pliant.shape import Lattice
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 INTEGRATORS = ("verlet", "semi-implicit", "rk4", "forward")
 

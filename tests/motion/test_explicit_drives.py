@@ -12,7 +12,10 @@ from pliant.motion.explicit import Explicit, Load, Motor, Plane, Pneumatic, Ramp
 from pliant.robot import Robot
 from pliant.shape import Lattice
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 
 def test_signals_have_their_closed_forms():

@@ -7,7 +7,10 @@ from pliant import Lattice, SpringBody
 from pliant.errors import InputError
 from pliant.motion.explicit import Explicit, Plane, Sine, run_many
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 
 def robot(shape, E=1e5, **options):

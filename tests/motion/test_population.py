@@ -9,7 +9,10 @@ from pliant.errors import InputError, PliantWarning
 from pliant.motion.explicit import Material, Plane, Pneumatic, Population, Ramp, Sine
 from pliant.shape import Lattice
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 PALETTE = {
     0: Material(1e5),

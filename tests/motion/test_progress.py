@@ -13,7 +13,10 @@ from pliant.errors import InputError
 from pliant.motion.explicit import Explicit, Material, Plane, Population, Sine, run_many
 from pliant.shape import Lattice
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 
 def crowd(count=40):

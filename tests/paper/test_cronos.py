@@ -15,7 +15,10 @@ from pliant.paper.cronos_beams import Beam
 from pliant.paper.cronos_lattices import lattices
 from pliant.robot import Robot
 
-pytestmark = pytest.mark.xdist_group("explicit steps")  # one process compiles their kernels
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),  # one process compiles their kernels
+]
 
 
 def test_a_quarter_of_a_beam_has_the_frequency_of_the_whole():

@@ -9,6 +9,8 @@ from pliant.gallery import diamond
 from pliant.paper import all_papers
 from pliant.paper import largilliere2015 as paper
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def robot():

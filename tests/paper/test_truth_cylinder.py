@@ -7,6 +7,8 @@ import pytest
 from pliant.errors import FileError, InputError
 from pliant.paper import truth_cylinder as cylinder
 
+pytestmark = pytest.mark.thorough
+
 
 def test_missing_data_is_said(tmp_path):
     """The folder and the missing file are named."""

@@ -16,7 +16,10 @@ from pliant.view.moving import Running
 from pliant.view.page.motion_page import ground_height
 from waiting import until
 
-pytestmark = pytest.mark.xdist_group("explicit steps")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.xdist_group("explicit steps"),
+]
 
 
 def crowd(**more):
