@@ -229,7 +229,7 @@ def test_why_a_file_cannot_be_read_is_told(tmp_path, typed):
     for name, text, reason in (
         ("a.vtk", "# vtk DataFile Version 4.2\nx\nASCII\nDATASET NONSENSE\n", "supported (not NONSENSE)"),
         ("b.vtu", '<VTKFile type="ImageData"></VTKFile>', "Expected type UnstructuredGrid, found ImageData"),
-        ("c.ply", "ply\nformat what", "it ends too early"),
+        ("c.ply", "ply\nformat what", "meshio does not say why"),
     ):
         (tmp_path / name).write_text(text)
         code, _, said = typed("mesh", tmp_path / name)

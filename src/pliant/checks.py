@@ -30,15 +30,15 @@ def as_numbers(value: ArrayLike) -> Array:
         if found.dtype.kind == "c":
             return np.array(np.nan)
         return found.astype(float)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever an object does when it is asked for its numbers
         return np.array(np.nan)
 
 
 def as_array(value: ArrayLike) -> NDArray[Any]:
-    """What a user gave as an array of whatever kind; of objects where it is ragged."""
+    """What a user gave as an array of whatever kind; of objects where it is ragged or none."""
     try:
         return np.asarray(value)
-    except ValueError:
+    except Exception:  # whatever an object does when it is asked for its numbers
         return np.empty((), dtype=object)
 
 
@@ -159,9 +159,7 @@ def shown(value: Any, most: int = 60) -> str:
 
 def _is_nan(value: Any) -> bool:
     """Whether it is a number that is none, and not something else."""
-    return isinstance(value, (float, np.floating)) or (
-        isinstance(value, (list, tuple, np.ndarray)) and not _has_text(value)
-    )
+    return as_array(value).dtype.kind == "f"
 
 
 def _has_text(value: Any) -> bool:

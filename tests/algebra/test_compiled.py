@@ -22,12 +22,12 @@ from pliant.algebra.compile_progress import CompileProgress, kernel_name
 from pliant.errors import PliantWarning
 from pliant.gallery import all_robots
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(pliant.__file__).parent
 USE = """
 import numpy as np
 from pliant.algebra.sparse._symbolic_kernels import postorder
-
-pytestmark = pytest.mark.thorough
 print(postorder(np.array([1, 2, -1]), np.array([1, 1, 1]))[0])
 print(postorder.stats.cache_path)
 """

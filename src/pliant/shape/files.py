@@ -127,7 +127,7 @@ def _parsed(file: Path) -> Any:
             return meshio.read(_Ending(content) if kind == "ply" else file, file_format=kind)
     except (SystemExit, Exception) as error:
         printed = " ".join(said.getvalue().partition("Error:")[0].split()).rstrip(".") or "meshio does not say why"
-        reason = printed if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        reason = printed if isinstance(error, SystemExit) or not str(error) else f"{type(error).__name__}: {error}"
         raise FileError(
             f"{file} cannot be read as {kind} ({reason})",
             remedy="check that it is complete, or export it again as VTU, STL or MSH",
