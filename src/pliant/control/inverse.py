@@ -97,7 +97,7 @@ class InverseStep:
     array([-1.9])
     >>> step = inverse.step(state, tip=float("nan"))
     >>> step.ok, step.status.value
-    (False, 'the target is not a number; the last efforts are held')
+    (False, 'the target or the interval is not a usable number; the last efforts are held')
     """
 
     status: InverseStatus
