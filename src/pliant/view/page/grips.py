@@ -13,7 +13,7 @@ from pliant.checks import as_numbers
 from pliant.errors import InputError
 from pliant.port import Center, Frame, Point, Port
 from pliant.robot import Robot, State
-from pliant.view.page.heard import heard
+from pliant.view.page.heard import dragged
 from pliant.view.page.palette import EFFECTOR, TARGET
 from pliant.view.page.poses import TURNS, is_pose
 from pliant.view.page.session import Session
@@ -125,7 +125,7 @@ class Grip:
             )  # fmt: skip
         else:
             self._tip = scene.add_icosphere(f"{path}_tip", 0.024 * size, color=EFFECTOR, position=here)
-        self.gizmo.on_update(heard(self._moved))
+        self.gizmo.on_update(dragged(self._moved))
 
     @property
     def name(self) -> str:
@@ -138,8 +138,8 @@ class Grip:
         """Where the effector is [m], [3]."""
         return self.grasp.place(self._session.robot, state)
 
-    async def _moved(self, event: Any) -> None:
-        """The mouse has grabbed, moved or let go of the target; async, so that events stay in order."""
+    def _moved(self, event: Any) -> None:
+        """The mouse has grabbed, moved or let go of the target."""
         self._dragged = event.phase != "end"
         target = self._session.snapshot.wish.targets[self.grasp.effector]
         position, turned = as_numbers(event.target.position), as_numbers(event.target.wxyz)

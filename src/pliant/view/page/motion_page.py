@@ -132,16 +132,16 @@ class MotionPage(ServedPage):
         with gui.add_folder("Motion"):
             presses = {"Play": session.start, "Pause": session.pause, "Reset": session.reset}
             buttons = gui.add_button_group("Simulation", tuple(presses))
-            buttons.on_click(heard(lambda event: presses[event.target.value]()))
+            buttons.on_click(heard(lambda press: presses[press]()))
             if len(session.gaits) > 1:
                 gait = gui.add_dropdown("Gait", session.gaits, initial_value=session.gait)
-                gait.on_update(heard(lambda event: session.choose(event.target.value)))
+                gait.on_update(heard(session.choose))
             for setting in session.settings:
                 self._add_slider(setting)
             if session.settings:
                 gui.add_html(note("A change starts the robot anew."))
             along = gui.add_checkbox("Go along", self.along, hint="Keep the robot in the middle of the picture.")
-            along.on_update(heard(lambda event: setattr(self, "along", event.target.value)))
+            along.on_update(heard(lambda along: setattr(self, "along", along)))
             gui.add_html(note(f"grid: {1e3 * self._cell:g} mm"))
         if self._regions:
             with gui.add_folder("Colours"):
@@ -152,9 +152,8 @@ class MotionPage(ServedPage):
         step = (setting.high - setting.low) / 100
         slider = self.server.gui.add_slider(label, setting.low, setting.high, step, setting.value)
 
-        def moved(event: Any) -> None:
-            if event.client_id is not None:
-                self.session.set(setting.name, value_within(event, setting.low, setting.high))
+        def moved(value: float) -> None:
+            self.session.set(setting.name, value_within(value, setting.low, setting.high))
 
         slider.on_update(heard(moved))
 

@@ -70,9 +70,9 @@ class Panel:
                 color="red",
                 hint="To the safe command, and there it stays. Every visitor may press it.",
             )
-            self.stop.on_click(heard(lambda _: feed.stop()))
+            self.stop.on_click(heard(lambda _: feed.stop(), lane="drive"))
             release = self._gui.add_button("Release", hint="Follow the robot on this page again.")
-            release.on_click(heard(lambda _: feed.release()))
+            release.on_click(heard(lambda _: feed.release(), lane="drive"))
             self._drive = self._gui.add_html("")
 
     def _add_plots(self) -> Plots:
@@ -93,7 +93,7 @@ class Panel:
         gui, session = self._gui, self._session
         with gui.add_folder("Control"):
             run = gui.add_button_group("Simulation", ("Start", "Pause", "Reset"))
-            run.on_click(heard(lambda event: self._press(event.target.value)))
+            run.on_click(heard(self._press))
             self._choice: Any = None
             self._path: str | None = None
             if self._scene.grips:
@@ -105,7 +105,7 @@ class Panel:
                 self._choice = gui.add_dropdown("Target", (BY_HAND, *session.paths), initial_value=BY_HAND)
                 self._choice.on_update(heard(self._choose))
                 speed = gui.add_slider("Speed [×]", 0.1, 5.0, 0.1, 1.0, hint="How fast paths are followed.")
-                speed.on_update(heard(lambda event: setattr(session, "speed", value_within(event, 0.1, 5.0))))
+                speed.on_update(heard(lambda value: setattr(session, "speed", value_within(value, 0.1, 5.0))))
 
     def _press(self, button: str) -> None:
         {"Start": self._session.start, "Pause": self._session.pause, "Reset": self.reset}[button]()
@@ -117,10 +117,8 @@ class Panel:
             value = readable(self._unit(kind, name, row))[0] * self._value(kind, name, row)
             slider.value = float(np.clip(value, slider.min, slider.max))
 
-    def _choose(self, event: Any) -> None:
-        if event.client_id is None:
-            return
-        self._session.follow(None if event.target.value == BY_HAND else event.target.value)
+    def _choose(self, path: str) -> None:
+        self._session.follow(None if path == BY_HAND else path)
 
     def _add_sliders(self, ranges: Mapping[str, Range]) -> None:
         """Sliders for given efforts and displacements, and for targets that have no place in space."""
@@ -153,10 +151,8 @@ class Panel:
         )  # fmt: skip
         self._sliders[kind, name, row] = slider
 
-        def moved(event: Any) -> None:
-            if event.client_id is None:
-                return
-            wish, value = session.snapshot.wish, value_within(event, low, high) / factor
+        def moved(shown: float) -> None:
+            wish, value = session.snapshot.wish, value_within(shown, low, high) / factor
             if kind == "load":
                 efforts = wish.efforts[name].copy()
                 efforts[row] = value

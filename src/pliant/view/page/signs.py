@@ -39,7 +39,7 @@ class Signs:
         line = client.gui.add_html("", order=-2.0, visible=False)
         button = client.gui.add_button("Take over", order=-1.0, visible=False)
         visitor.own.add(uuid_of(button))
-        button.on_click(heard(lambda _: self._pressed(visitor)))
+        button.on_click(heard(lambda _: self._pressed(visitor), lane="helm"))
         with self._lock:
             self._put_up[visitor.number] = line, button
         self.post()
