@@ -19,7 +19,7 @@ beam = pl.TetBody(mesh, law, density=DENSITY, order=2, fixed=mesh.where(x_below=
 robot = pl.Robot(beam, gravity=(0, 0, -9.81))
 robot.sense("tip", pl.Point(near=(LENGTH, HEIGHT / 2, HEIGHT / 2)))
 
-simulation = pl.Simulation(robot, step=0.005)
+simulation = pl.Simulation(robot, h=0.005)
 record = simulation.run(6.0, record=["tip"])
 record.write("tip.csv")
 

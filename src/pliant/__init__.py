@@ -14,9 +14,9 @@ from pliant.control import Inverse
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
-from pliant.motion import Dynamics, Simulation, Statics, natural_modes
+from pliant.motion import Dynamics, Simulation, Statics, natural_modes, settled
 from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
-from pliant.robot import Robot, State
+from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "Dynamics",
     "Embedding",
     "Explicit",
+    "ExtraRows",
     "Force",
     "Frame",
     "Hinge",
@@ -50,6 +51,7 @@ __all__ = [
     "Port",
     "Recorded",
     "Robot",
+    "Role",
     "Simulation",
     "SpringBody",
     "Square",
@@ -65,6 +67,7 @@ __all__ = [
     "make",
     "natural_modes",
     "read",
+    "settled",
     "solids",
 ]
 

@@ -198,7 +198,7 @@ def test_ports_condense_exactly(kind):
     robot.sense("tip", Point(near=(0.08, 0.01, 0.01)))
     statics = Statics(robot, tolerance=1e-12)
     state = statics.solve().require().state
-    W = robot.linearize(state).W
+    W = robot.linearize(state).model.W
     for column, (name, effort, step) in enumerate((("cable", 0.4, 1e-4), ("air", 1.5e3, 0.5))):
         ends = []
         for sign in (1, -1):

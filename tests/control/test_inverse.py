@@ -244,7 +244,7 @@ def test_dynamic_steps_arrive_at_the_static_answer():
             y, z = TENDONS[name]
             robot.actuate(name, Cable([(0.05, y, z), (0.095, y, z)], pull=(-0.02, y, z)), effort=(0, 20))
         robot.effect("tip", Point(near=(0.1, 0.008, 0.008), axes="yz"))
-        inverse, state = Inverse(robot, step=h, energy=1e-6), robot.rest()
+        inverse, state = Inverse(robot, h=h, energy=1e-6), robot.rest()
         for _ in range(round(0.8 / h)):
             step = inverse.step(state, tip=(0.011, 0.012)).require()
             state = step.state
@@ -313,7 +313,7 @@ def test_a_dynamic_step_that_would_tear_the_robot_is_not_taken():
     robot = Robot(TetBody(MESH, Corotational(E=300e3, nu=0.4), fixed=MESH.where(x_below=0)))
     robot.actuate("push", Force((0.1, 0.008, 0.008), direction=(-1, 0, 0.1)), effort=(-1e5, 1e5))
     robot.effect("tip", Point(near=(0.1, 0.008, 0.008)))
-    inverse, state = Inverse(robot, step=0.01), robot.rest()
+    inverse, state = Inverse(robot, h=0.01), robot.rest()
     words = set()
     for _ in range(5):
         step = inverse.step(state, tip=(-2.0, 0.008, 3.0))

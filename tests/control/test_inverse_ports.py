@@ -65,10 +65,10 @@ def test_position_and_orientation_are_reached_together(rigid, rng):
     for _ in range(2):
         efforts = rng.uniform(-0.5, 0.5, 6)
         there = posed(robot, efforts)
-        target = robot.reading(there, "plate")
+        target = robot.displacement(there, "plate", as_target=True)
         assert np.linalg.norm(logarithm(from_quaternion(target[3:]))) > 0.05
         step = Inverse(robot).solve_pose(plate=target).require()
-        reached = robot.reading(step.state, "plate")
+        reached = robot.displacement(step.state, "plate", as_target=True)
         assert reached[:3] == pytest.approx(target[:3], abs=1e-8)
         assert np.abs(from_quaternion(reached[3:]) - from_quaternion(target[3:])).max() < 1e-8
         assert [float(step.efforts[name][0]) for name in PUSHES] == pytest.approx(efforts, abs=1e-4)
@@ -78,14 +78,14 @@ def test_real_time_steps_turn_the_plate():
     """Steps towards a slowly turning orientation: after every step the error of the pose is below 1 mrad and 10 um."""
     robot = block(rigid=True)
     inverse, state = Inverse(robot), posed(robot, np.zeros(6))
-    home = robot.reading(state, "plate")
+    home = robot.displacement(state, "plate", as_target=True)
     R = from_quaternion(home[3:])
     for k in range(1, 31):
         angle = 0.01 * k
         target = np.concatenate([home[:3], to_quaternion(exponential([0.5 * angle, 0, angle]) @ R)])
         step = inverse.step(state, plate=target).require()
         state = step.state
-        now = robot.reading(state, "plate")
+        now = robot.displacement(state, "plate", as_target=True)
         assert np.linalg.norm(now[:3] - target[:3]) < 1e-5
         assert np.linalg.norm(logarithm(from_quaternion(now[3:]) @ from_quaternion(target[3:]).T)) < 1e-3
 
@@ -96,7 +96,7 @@ def test_orientation_alone():
     target = np.array([0, 0, 0, *to_quaternion(exponential([0, 0.1, -0.05]))])
     step = Inverse(robot).solve_pose(plate=target).require()
     assert robot.displacement(step.state, "plate") == pytest.approx(
-        logarithm(from_quaternion(robot.reading(step.state, "plate")[3:]))[1:]
+        logarithm(from_quaternion(robot.displacement(step.state, "plate", as_target=True)[3:]))[1:]
     )
     assert step.distance < 1e-8
 
@@ -207,13 +207,13 @@ def test_given_lengths_and_decided_tensions_in_one_solve():
     other = mixed(0.0)
     robot = Robot(other.bodies[0], gravity=(0, 0, -9.81))
     for name in ("up", "left"):
-        robot.impose(name, other.ports[name], effort=robot_effort(step, other, name))
+        robot.impose(name, other.ports[name].port, effort=robot_effort(step, other, name))
     state = Statics(robot, tolerance=1e-11).solve().require().state
     assert np.abs(state.x - step.state.x).max() < 1e-7
 
 
 def robot_effort(step, robot, name):
-    return step.state.efforts[robot.system.slices[name]]
+    return step.state.efforts[robot.ports[name].rows]
 
 
 def test_real_time_steps_with_a_given_length():
@@ -253,14 +253,14 @@ def test_dynamic_steps_hold_a_given_length():
         damping=(20.0, 0.02),
     )
     robot = Robot(body)
-    robot.actuate("up", plain.ports["up"], effort=(0, 20))
-    robot.impose("left", plain.ports["left"], displacement=0.0)
-    robot.effect("tip", plain.ports["tip"])
-    inverse, state = Inverse(robot, step=0.01, energy=1e-6), robot.rest()
+    robot.actuate("up", plain.ports["up"].port, effort=(0, 20))
+    robot.impose("left", plain.ports["left"].port, displacement=0.0)
+    robot.effect("tip", plain.ports["tip"].port)
+    inverse, state = Inverse(robot, h=0.01, energy=1e-6), robot.rest()
     for k in range(80):
         robot.set_displacement("left", 0.003 * min(1.0, (k + 1) / 20))
         state = inverse.step(state, tip=0.008 + 0.004 * min(1.0, (k + 1) / 20)).require().state
-        short = float((robot.displacement(state, "left") - robot.displacements["left"])[0])
+        short = float((robot.displacement(state, "left") - robot.ports["left"].displacement)[0])
         taut = robot.effort(state, "left")[0] > 0
         assert -5e-5 < short < (5e-5 if taut else np.inf)
     assert taut

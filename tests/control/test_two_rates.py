@@ -39,7 +39,7 @@ def test_models_come_and_the_tip_arrives(controller):
     """A target 8 mm off is reached by the model to a hundredth of a millimetre, many models later; every period had its
     command, or is counted as missed."""
     judge, place = Judge(controller), near(-0.001, 0.005, 0.006)
-    tip = controller.robot.system.slices["tip"]
+    tip = controller.robot.ports["tip"].rows
 
     def acts():
         yield lambda: len(judge.commands) > 0

@@ -19,7 +19,7 @@ def equilibrium(**given):
     bare = type(robot)(*robot.bodies, gravity=robot.gravity)
     for name, value in given.items():
         bare.impose(name, route(name), **value)
-    bare.sense("tip", robot.ports["tip"])
+    bare.sense("tip", robot.ports["tip"].port)
     state = Statics(bare).solve().require().state
     return bare.displacement(state, "tip"), bare, state
 
@@ -105,7 +105,7 @@ def test_a_robot_with_capstan_cables_is_a_plant_as_it_is():
     for name in ("up", "down"):
         cable = route(name)
         own.impose(name, Capstan(cable.points, cable.pull, friction=0.5), effort=0.0)
-    own.sense("tip", robot.ports["tip"])
+    own.sense("tip", robot.ports["tip"].port)
     plants = [SimulatedPlant(own, 0.01), SimulatedPlant(robot, 0.01, friction=0.5)]
     for plant in plants:
         plant.advance(np.array([3.0, 0.0]), 0.5)
@@ -140,10 +140,10 @@ def test_the_plant_can_be_another_robot_than_the_model():
 def test_the_robot_that_is_given_stays_as_it_is():
     """Efforts and roles of the user's robot do not change while the plant runs."""
     robot = arm()
-    before = robot.efforts.copy(), dict(robot.roles)
+    before = robot.efforts.copy(), dict(robot.ports)
     SimulatedPlant(robot, 0.01).advance(np.array([3.0, 1.0]), 0.2)
     assert (robot.efforts == before[0]).all()
-    assert robot.roles == before[1]
+    assert dict(robot.ports) == before[1]
 
 
 def test_a_simulated_drive_gives_time_to_its_plant():
@@ -183,14 +183,14 @@ def test_a_simulated_drive_gives_time_to_its_plant():
         ({"noise": -1.0}, "noise"),
         ({"noise": {"nose": 1.0}}, "'nose', which is not measured"),
         ({"start": [1.0]}, "give 2 finite values"),
-        ({"step": 0.0}, "time step"),
+        ({"h": 0.0}, "time step"),
         ({"commands": ["left"]}, "there is no port 'left'"),
     ],
 )
 def test_bad_input_is_named(options, message):
     """A plant that could not run is not made."""
     with pytest.raises(InputError, match=message):
-        SimulatedPlant(arm(), **{"step": 0.01, **options})
+        SimulatedPlant(arm(), **{"h": 0.01, **options})
 
 
 def test_a_frame_cannot_be_commanded_by_its_displacement():

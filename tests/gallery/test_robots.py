@@ -184,7 +184,7 @@ def test_an_outside_finger_with_a_wall_that_is_not_its_own():
     shared = sum(tuple(node) in nodes for node in wall.nodes.round(9).tolist())
     assert shared < 0.5 * len(wall.nodes)
     robot = pneunet.build(mesh, wall=wall)
-    cavity = robot.attachment("air")
+    cavity = robot.ports["air"].attachment
     assert cavity.port.volume(cavity.positions(robot.rest().x)) == pytest.approx(wall.volume, rel=1e-9)
     distance, pressure = reach_hidden_pressures(robot)
     assert distance < 1e-5
@@ -207,8 +207,8 @@ def test_the_outside_finger_reaches_a_height():
         step = inverse.solve_pose(state, tip=[height]).require()
         state = step.state
         assert step.distance < 1e-8
-    low, high = robot.limits["tendon"].effort[0]
-    course = robot.limits["tendon"].displacement[0]
+    low, high = robot.ports["tendon"].limits.effort[0]
+    course = robot.ports["tendon"].limits.displacement[0]
     for height in (0.2, -0.2, 0.0, -0.2):
         for _ in range(15):
             step = inverse.step(state, interval=0.02, tip=[height])

@@ -82,10 +82,10 @@ def test_rigid_rotation_is_not_damped_by_stiffness_damping(rng):
         state = robot.rest()
         state.x[:] = state.x @ R.T
         spin = np.cross([0.3, -0.2, 3.0], state.x)
-        D = robot.system.damping_blocks(state.pose)
-        force = robot.system.times_blocks(D, spin)
-        assert np.abs(force - a * robot.system.momentum(spin)).max() < 1e-9
-        stretch = robot.system.times_blocks(D, state.x)
+        D = robot.equations.damping_blocks(state.pose)
+        force = robot.equations.times_blocks(D, spin)
+        assert np.abs(force - a * robot.equations.momentum(spin)).max() < 1e-9
+        stretch = robot.equations.times_blocks(D, state.x)
         assert (np.abs(stretch).max() > 1.0) == (b > 0)
 
 
@@ -106,14 +106,14 @@ def test_spin_is_nearly_kept():
 
 def _spin(robot, state):
     arms = state.x - state.x.mean(axis=0)
-    return np.cross(arms, robot.system.momentum(state.v)).sum(axis=0)[2]
+    return np.cross(arms, robot.equations.momentum(state.v)).sum(axis=0)[2]
 
 
 def test_simulation_records_and_calls_back(tmp_path):
     """A run records the start and each step, a callback may change efforts and end it, the recording goes to CSV."""
     robot = beam(damping=(0.0, 0.02))
     robot.impose("lift", Force((0.06, 0.005, 0.005), direction=(0, 0, 1)), effort=0.0)
-    simulation = Simulation(robot, step=0.01)
+    simulation = Simulation(robot, h=0.01)
     seen = []
 
     def after(sim):
@@ -136,7 +136,7 @@ def test_simulation_records_and_calls_back(tmp_path):
 def test_simulation_of_equilibria():
     """With a Statics as its motion, every step is an equilibrium."""
     robot = beam()
-    simulation = Simulation(robot, step=0.1, motion=Statics(robot))
+    simulation = Simulation(robot, h=0.1, motion=Statics(robot))
     simulation.run(0.2)
     assert simulation.state.time == pytest.approx(0.2)
     assert simulation.last.status is Status.CONVERGED
@@ -146,20 +146,20 @@ def test_the_clock_is_that_of_the_motion():
     """A motion with another time step than the simulation's is refused."""
     robot = beam()
     with pytest.raises(InputError, match="another time step"):
-        Simulation(robot, step=0.01, motion=Dynamics(robot, 0.001))
+        Simulation(robot, h=0.01, motion=Dynamics(robot, 0.001))
 
 
 @damped_by_the_step
 def test_progress_is_shown_on_request(capsys):
     """progress=True draws a bar on stderr."""
-    Simulation(beam(), step=0.01).run(0.02, progress=True)
+    Simulation(beam(), h=0.01).run(0.02, progress=True)
     assert "simulating" in capsys.readouterr().err
 
 
 def test_a_failed_step_leaves_the_last_good_state():
     """A state inside out under MooneyRivlin, which has no forces there: the step fails with a cause, the state stays."""
     robot = beam(law=MooneyRivlin(E=2e5, nu=0.4))
-    simulation = Simulation(robot, step=0.05)
+    simulation = Simulation(robot, h=0.05)
     simulation.state.x[:, 0] *= -1
     before = simulation.state
     result = simulation.step()
@@ -196,12 +196,12 @@ def test_an_inverted_free_body_is_not_told_to_use_dynamics():
         (lambda: Dynamics(beam(), 0.0), "time step is 0.0"),
         (lambda: Dynamics(beam(), float("nan")), "time step is nan"),
         (lambda: Dynamics(beam(), 0.01, method="leapfrog"), "method is 'leapfrog'"),
-        (lambda: Simulation(beam(), step=-1.0), "time step is -1.0"),
-        (lambda: Simulation(beam(), step=0.1).run(1.0, record=["tp"]), "no port 'tp'"),
-        (lambda: Simulation(beam(), step=0.1).run(0.01), "a run of 0.01 s"),
-        (lambda: Simulation(beam(), step=0.1).run(float("nan")), "a run of nan s"),
-        (lambda: Simulation(beam(), step=0.1).run(0.1, record=["tip"])["tp"], "'tp' was not recorded"),
-        (lambda: Simulation(beam(), step=0.1, motion=Dynamics(beam(), 0.1)), "of another robot"),
+        (lambda: Simulation(beam(), h=-1.0), "time step is -1.0"),
+        (lambda: Simulation(beam(), h=0.1).run(1.0, record=["tp"]), "no port 'tp'"),
+        (lambda: Simulation(beam(), h=0.1).run(0.01), "a run of 0.01 s"),
+        (lambda: Simulation(beam(), h=0.1).run(float("nan")), "a run of nan s"),
+        (lambda: Simulation(beam(), h=0.1).run(0.1, record=["tip"])["tp"], "'tp' was not recorded"),
+        (lambda: Simulation(beam(), h=0.1, motion=Dynamics(beam(), 0.1)), "of another robot"),
         (lambda: Dynamics(beam(), 0.1, method="newton", max_iterations=0), "max_iterations is 0"),
     ],
 )
@@ -280,14 +280,14 @@ def test_what_the_step_alone_damps_is_told():
     robot = beam()
     frequency = natural_modes(robot, 1).frequencies[0]
     h = 1 / (20 * frequency)
-    simulation = Simulation(robot, step=h)
+    simulation = Simulation(robot, h=h)
     with pytest.warns(PliantWarning, match=r"lowest swing.*omega h = 0\.31.*damping ratio of 0\.15"):
         record = simulation.run(60 * h, record=["tip"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulation.run(h)
-        Simulation(beam(), step=1 / (80 * frequency)).run(2 / (80 * frequency))
-        Simulation(beam(damping=(0.0, 0.02)), step=h).run(2 * h)
+        Simulation(beam(), h=1 / (80 * frequency)).run(2 / (80 * frequency))
+        Simulation(beam(damping=(0.0, 0.02)), h=h).run(2 * h)
     swing = record["tip"][:, 2] - Statics(robot).solve().require().state.x[MESH.where(x_above=0.06)][:, 2].mean()
     peaks = np.abs(swing[[np.abs(swing[k : k + 20]).argmax() + k for k in (0, 20, 40)]])
     ratio = float(integrator_damping(frequency, h))
@@ -298,12 +298,12 @@ def test_what_the_step_alone_damps_is_told():
 def test_a_spin_that_the_step_takes_is_told():
     """A free body that spins at 6 rad/s with steps of 0.01 s loses a sixth of its spin in a second, at least."""
     robot = Robot(TetBody(MESH, Corotational(E=2e6, nu=0.3)))
-    simulation = Simulation(robot, step=0.01)
+    simulation = Simulation(robot, h=0.01)
     mass = robot.bodies[0].load_masses
     arms = simulation.state.x - mass @ simulation.state.x / mass.sum()
     simulation.state.v[:] = np.cross([0.0, 0.0, 6.0], arms)
     with pytest.warns(PliantWarning, match=r"spin of 6 rad/s \(omega h = 0\.06\) loses at least 16 %"):
         simulation.run(1.0)
-    after = np.cross(simulation.state.x - simulation.state.x.mean(axis=0), robot.system.momentum(simulation.state.v))
-    before = np.cross(arms, robot.system.momentum(np.cross([0.0, 0.0, 6.0], arms)))
+    after = np.cross(simulation.state.x - simulation.state.x.mean(axis=0), robot.equations.momentum(simulation.state.v))
+    before = np.cross(arms, robot.equations.momentum(np.cross([0.0, 0.0, 6.0], arms)))
     assert after.sum(axis=0)[2] < 0.84 * before.sum(axis=0)[2]

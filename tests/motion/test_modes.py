@@ -106,7 +106,7 @@ def test_an_unstable_state_has_no_modes():
 def test_runs_are_whole_numbers_of_steps():
     """A run that is no whole number of time steps is refused with the two that are next to it."""
     robot = Robot(arm(), gravity=(0, 0, -9.81))
-    simulation = Simulation(robot, step=0.03)
+    simulation = Simulation(robot, h=0.03)
     with pytest.raises(InputError, match=r"3\.333 time steps.*0\.09 or 0\.12 s"):
         simulation.run(0.1)
     simulation.run(0.12)

@@ -44,7 +44,7 @@ def test_the_tied_end_has_the_tension_of_the_capstan_formula(friction):
     port = Capstan(points, pull=(-0.01, 0.01, 0.01), friction=friction, slip=1e-6)
     robot.impose("cable", port, effort=4.0)
     state = Statics(robot).solve().require().state
-    where = robot.system.attachments["cable"].positions(state.x)
+    where = robot.ports["cable"].attachment.positions(state.x)
     angles = port.angles(where)
     assert angles.sum() > np.pi / 2
     tensions = port.tensions(robot.effort(state, "cable"))
@@ -67,7 +67,7 @@ def cycle(friction, given):
         after = statics.solve(state).require().state
         efforts = robot.effort(after, "tendon")
         change = robot.displacement(after, "tendon") - robot.displacement(state, "tendon")
-        here, there = (robot.system.attachments["tendon"].positions(s.x) for s in (state, after))
+        here, there = (robot.ports["tendon"].attachment.positions(s.x) for s in (state, after))
         shortened = segment_lengths(here) - segment_lengths(there)
         work_on_nodes = float(port.tensions(efforts) @ shortened)
         lost.append(float(efforts[0] * change[0]) - work_on_nodes)

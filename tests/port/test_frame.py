@@ -26,9 +26,9 @@ def turned(x, about=(0.0, 0.0, 0.0)):
 def test_a_frame_measures_rigid_motion_exactly(where):
     """Nodes moved as a rigid body: position, rotation vector and quaternion are those of the motion, also of a flat region."""
     attachment = Attachment(Frame(where), BODY, 0)
-    rest = attachment.displacement(BODY.rest)
+    rest = attachment.at(BODY.rest).displacement
     assert rest[3:] == pytest.approx(np.zeros(3), abs=1e-12)
-    delta = attachment.displacement(turned(BODY.rest))
+    delta = attachment.at(turned(BODY.rest)).displacement
     assert delta[:3] == pytest.approx(turned(rest[:3]))
     assert delta[3:] == pytest.approx(logarithm(TURN))
     reading = attachment.port.reading(attachment.positions(turned(BODY.rest)))
@@ -39,13 +39,13 @@ def test_rows_at_the_reference_are_the_spin(rng):
     """Faced at a turned state, delta is zero there, H maps a rigid spin to itself, and a moment pulls with that moment."""
     attachment = Attachment(Frame(MESH.where(x_above=0.03)), BODY, 0)
     x = turned(BODY.rest) + 1e-3 * rng.uniform(-1, 1, BODY.rest.shape)
-    attachment.face(x)
-    assert attachment.displacement(x)[3:] == pytest.approx(np.zeros(3), abs=1e-12)
+    here = attachment.faced(x)
+    assert here.displacement[3:] == pytest.approx(np.zeros(3), abs=1e-12)
     spin = np.array([0.3, -0.5, 0.2])
-    rows = np.einsum("rei,ei->r", attachment.slopes(x), np.cross(spin, x)[attachment.entry_nodes])
+    rows = np.einsum("rei,ei->r", here.slopes, np.cross(spin, x)[attachment.entry_nodes])
     assert rows[3:] == pytest.approx(spin)
     moment = np.array([1.0, 2.0, -0.5])
-    forces = np.tensordot(np.concatenate([np.zeros(3), moment]), attachment.slopes(x), 1)
+    forces = np.tensordot(np.concatenate([np.zeros(3), moment]), here.slopes, 1)
     assert forces.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-10)
     assert np.cross(x[attachment.entry_nodes], forces).sum(axis=0) == pytest.approx(moment)
 
@@ -53,18 +53,18 @@ def test_rows_at_the_reference_are_the_spin(rng):
 def test_curvature_is_exact_from_any_reference(rng):
     """Faced at one deformed state, curvature at another is the slope of H^T lambda there."""
     attachment = Attachment(Frame(MESH.where(x_above=0.03)), BODY, 0)
-    attachment.face(turned(BODY.rest))
+    reference = attachment.faced(turned(BODY.rest)).reference
     x = BODY.rest + 2e-3 * rng.uniform(-1, 1, BODY.rest.shape)
     efforts, h = rng.normal(size=6), 1e-6
 
     def pull(y):
         out = np.zeros_like(y)
-        out[attachment.entry_nodes] = np.tensordot(efforts, attachment.slopes(y), 1)
+        out[attachment.entry_nodes] = np.tensordot(efforts, attachment.at(y, reference).slopes, 1)
         return out
 
     d = rng.normal(size=x.shape)
     slope = (pull(x + h * d) - pull(x - h * d)) / (2 * h)
-    curved = curvature_times(attachment, x, efforts, d)
+    curved = curvature_times(attachment.at(x, reference), efforts, d)
     assert np.abs(slope - curved).max() < 1e-6 * np.abs(curved).max()
 
 
@@ -73,11 +73,11 @@ def test_targets_of_a_frame_are_seven_numbers():
     attachment = Attachment(Frame("tip", rows="x rz ry"), BODY, 0)
     x = turned(BODY.rest)
     target = attachment.port.as_target(attachment.port.reading(attachment.positions(x)))
-    assert attachment.shortfall(x, target) == pytest.approx(np.zeros(3), abs=1e-12)
+    assert attachment.faced(x).shortfall(target) == pytest.approx(np.zeros(3), abs=1e-12)
     target[3:] *= -1
-    assert attachment.shortfall(x, target) == pytest.approx(np.zeros(3), abs=1e-12)
+    assert attachment.faced(x).shortfall(target) == pytest.approx(np.zeros(3), abs=1e-12)
     target[3:] = to_quaternion(exponential([0, 0, 0.1]) @ TURN)
-    assert attachment.shortfall(x, target) == pytest.approx([0, -0.1, 0])
+    assert attachment.faced(x).shortfall(target) == pytest.approx([0, -0.1, 0])
     assert np.isnan(attachment.port.as_target([0, 0, 0, 1, 1, 0, 0])).any()
     with pytest.raises(InputError, match="has 3 values"):
         attachment.port.as_target([0, 0, 0])
@@ -99,8 +99,8 @@ def test_a_hinge_measures_turns_about_its_axis():
     attachment = Attachment(Hinge(END, point=point, axis=axis), BODY, 0)
     for angle in (-3.1, -0.5, 1e-6, 2.0, 3.1):
         x = 1.2 * (BODY.rest - point) @ exponential(angle * axis).T + point + 0.01 * axis
-        assert attachment.displacement(x) == pytest.approx([angle])
-        forces = attachment.slopes(x)[0]
+        assert attachment.at(x).displacement == pytest.approx([angle])
+        forces = attachment.at(x).slopes[0]
         moment = np.cross(x[attachment.entry_nodes] - point, forces).sum(axis=0)
         assert moment @ axis == pytest.approx(1.0)
 
@@ -110,11 +110,11 @@ def test_a_hinge_between_regions_turns_them_apart():
     point, axis = np.array([0.03, 0.02, 0.01]), np.array([0.0, 0.0, 1.0])
     attachment = Attachment(Hinge(END, point=point, axis=axis, against=MESH.where(x_below=0)), BODY, 0)
     x = (BODY.rest - point) @ exponential(0.7 * axis).T + point
-    assert attachment.displacement(x) == pytest.approx([0.0], abs=1e-12)
+    assert attachment.at(x).displacement == pytest.approx([0.0], abs=1e-12)
     moved = x.copy()
     moved[END] = (BODY.rest[END] - point) @ exponential(1.0 * axis).T + point
-    assert attachment.displacement(moved) == pytest.approx([0.3])
-    assert np.cross(x[attachment.entry_nodes] - point, attachment.slopes(x)[0]).sum(axis=0)[2] == pytest.approx(0.0)
+    assert attachment.at(moved).displacement == pytest.approx([0.3])
+    assert np.cross(x[attachment.entry_nodes] - point, attachment.at(x).slopes[0]).sum(axis=0)[2] == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_weights_of_angles_are_half_the_size():
     robot.effect("angle", Hinge(END, point=(0, 0, 0), axis=(0, 1, 0)))
     robot.effect("point", Point(near=(0.06, 0.0, 0.0)))
     robot.effect("own", Frame("tip"), weight=2.0)
-    assert robot.weights["pose"] == pytest.approx([1.0, 0.03])
-    assert robot.weights["angle"] == pytest.approx([0.03])
-    assert robot.weights["point"] == pytest.approx(np.ones(3))
-    assert robot.weights["own"] == pytest.approx(np.full(6, 2.0))
+    assert robot.ports["pose"].weight == pytest.approx([1.0, 0.03])
+    assert robot.ports["angle"].weight == pytest.approx([0.03])
+    assert robot.ports["point"].weight == pytest.approx(np.ones(3))
+    assert robot.ports["own"].weight == pytest.approx(np.full(6, 2.0))

@@ -77,7 +77,7 @@ def matrix(attachment, x, efforts):
     """The curvature as a dense matrix, mirrored as every list of blocks is."""
     size = len(x)
     out = np.zeros((size, 3, size, 3))
-    for i, j, block in zip(attachment.rows, attachment.cols, attachment.curvature(x, efforts), strict=True):
+    for i, j, block in zip(attachment.rows, attachment.cols, attachment.at(x).curvature(efforts), strict=True):
         out[i, :, j, :] += block
         if i != j:
             out[j, :, i, :] += block.T
@@ -102,8 +102,8 @@ def test_rows_are_the_slope_of_the_displacement(attachment, rng):
     x = pose(attachment, rng)
     for _ in range(4):
         d = rng.normal(size=x.shape)
-        slope = difference(attachment.displacement, x, d)
-        expected = np.einsum("rei,ei->r", attachment.slopes(x), d[attachment.entry_nodes])
+        slope = difference(lambda y: attachment.at(y).displacement, x, d)
+        expected = np.einsum("rei,ei->r", attachment.at(x).slopes, d[attachment.entry_nodes])
         assert slope == pytest.approx(expected, rel=1e-7, abs=1e-7 * np.abs(expected).max())
 
 
@@ -115,7 +115,7 @@ def test_curvature_is_the_slope_of_the_rows(attachment, rng):
 
     def pull(y):
         out = np.zeros_like(y)
-        np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", efforts, attachment.slopes(y)))
+        np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", efforts, attachment.at(y).slopes))
         return out.ravel()
 
     K = matrix(attachment, x, efforts)
@@ -134,12 +134,13 @@ def test_effort_does_the_work_lambda_delta(attachment, rng):
     efforts = rng.uniform(0.5, 2, attachment.row_count)
     s = np.linspace(0, 1, 41)
     power = [
-        np.einsum("r,rei,ei->", efforts, attachment.slopes(a + t * (b - a)), (b - a)[attachment.entry_nodes]) for t in s
+        np.einsum("r,rei,ei->", efforts, attachment.at(a + t * (b - a)).slopes, (b - a)[attachment.entry_nodes])
+        for t in s
     ]
     weights = np.where(np.arange(41) % 2, 4.0, 2.0)
     weights[[0, -1]] = 1.0
     work = weights @ power / 120
-    change = efforts @ (attachment.displacement(b) - attachment.displacement(a))
+    change = efforts @ (attachment.at(b).displacement - attachment.at(a).displacement)
     assert work == pytest.approx(change, rel=1e-9)
 
 
@@ -167,9 +168,9 @@ def test_a_growing_ball_is_the_closed_form():
     stretches = np.linspace(1.0, 1.2, 21)
     for a, b in pairwise(stretches):
         middle = 0.5 * (a + b) * mesh.nodes
-        force = pressure * attachment.slopes(middle)[0]
+        force = pressure * attachment.at(middle).slopes[0]
         work += float(np.sum(force * ((b - a) * mesh.nodes)[attachment.entry_nodes]))
-    assert attachment.displacement(1.2 * mesh.nodes)[0] == pytest.approx(gain, rel=0.01)
+    assert attachment.at(1.2 * mesh.nodes).displacement[0] == pytest.approx(gain, rel=0.01)
     assert work == pytest.approx(pressure * gain, rel=0.01)
 
 
@@ -219,7 +220,7 @@ def test_centre_of_mass_is_that_of_the_solid(order):
     body = BODIES[order]
     middles = MESH.nodes[MESH.tets].mean(axis=1)
     expected = MESH.volumes @ middles / MESH.volume
-    assert Attachment(Center(), body, 0).displacement(body.rest) == pytest.approx(expected)
+    assert Attachment(Center(), body, 0).at(body.rest).displacement == pytest.approx(expected)
 
 
 class Squares(Port):

@@ -77,7 +77,6 @@ def test_bad_ports_are_refused_by_name(add, message):
     assert str(caught.value).endswith(caught.value.remedy)
     assert len(caught.value.remedy) > 10
     assert not arm.ports
-    assert not arm.limits
     assert arm.rest().efforts.size == 0
 
 
@@ -139,9 +138,9 @@ def test_nothing_raises_in_a_loop_when_a_port_loses_its_meaning():
     arm.impose("line", rope(pull=(-0.02, 0.01, 0.01)), displacement=0.035)
     arm.actuate("rope", rope(pull=(-0.02, 0.01, 0.015)), effort=(0, 5))
     arm.effect("tip", Frame(MESH.where(x_above=0.06)))
-    state, target = arm.rest(), arm.reading(arm.rest(), "tip")
+    state, target = arm.rest(), arm.displacement(arm.rest(), "tip", as_target=True)
     for name in ("line", "rope"):
-        before = arm.ports[name].pull
+        before = arm.ports[name].port.pull
         arm.move_pull(name, (0.01, 0.01, 0.01))
         held = Inverse(arm).step(state, tip=target)
         assert held.status is InverseStatus.FAILED
@@ -159,7 +158,7 @@ def test_a_frame_of_places_that_are_no_numbers_is_none():
     """A pose that went astray gives NaN rows, which every step looks for, and no exception from the algebra."""
     arm = robot()
     arm.sense("end", Frame(MESH.where(x_above=0.06)))
-    attachment = arm.system.attachments["end"]
+    attachment = arm.ports["end"].attachment
     for x in (np.full((63, 3), np.nan), np.zeros((63, 3)), np.full((63, 3), np.inf)):
         with np.errstate(invalid="ignore"):
-            assert not np.isfinite(attachment.slopes(x)[3:]).all()
+            assert not np.isfinite(attachment.at(x).slopes[3:]).all()

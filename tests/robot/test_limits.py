@@ -27,7 +27,7 @@ def test_a_cable_does_not_push():
     with pytest.raises(InputError, match="not one of a Cable"):
         made.actuate("c", Cable(WAY, pull=PULL), effort=(-5, 5))
     made.actuate("c", Cable(WAY, pull=PULL))
-    assert made.limits["c"].effort.tolist() == [[0.0, np.inf]]
+    assert made.ports["c"].limits.effort.tolist() == [[0.0, np.inf]]
     with pytest.raises(InputError, match="not one of a Cable"):
         made.set_effort("c", -1.0)
 
@@ -36,9 +36,9 @@ def test_one_number_is_the_upper_limit_of_a_cable():
     """For a port that pushes and pulls it could mean two things, and both are named."""
     made = robot()
     made.actuate("c", Cable(WAY, pull=PULL), effort=10)
-    assert made.limits["c"].effort.tolist() == [[0.0, 10.0]]
+    assert made.ports["c"].limits.effort.tolist() == [[0.0, 10.0]]
     made.impose("held", Cable(WAY, pull=PULL), displacement=1e-3, effort_limits=5)
-    assert made.limits["held"].effort.tolist() == [[0.0, 5.0]]
+    assert made.ports["held"].limits.effort.tolist() == [[0.0, 5.0]]
     with pytest.raises(InputError, match=r"write \(-10, 10\) or \(0, 10\)"):
         made.actuate("push", Force((0.05, 0.01, 0.01), direction=(0, 0, 1)), effort=10)
     with pytest.raises(InputError, match=r"displacement limit of 'other' is 0\.02; write"):

@@ -8,6 +8,7 @@ import pytest
 from hollow import hollow_box
 from pliant import Cavity, Corotational, Force, NeoHookean, Point, Robot, State, Statics, TetBody, solids
 from pliant.errors import FileError, InputError, InvertedElementError, NotPositiveDefiniteError, SupportError
+from pliant.robot.diagnosis import diagnosis
 
 CAVITY = solids.box((0.04, 0.01, 0.01), at=(0.01, 0.005, 0.005))
 MESH = hollow_box((0.06, 0.02, 0.02), (6, 4, 4), CAVITY)
@@ -31,7 +32,7 @@ def test_compliance_is_the_slope_of_the_equilibrium(order, rigid, capsys):
     robot = loaded_robot(order, rigid)
     statics = Statics(robot, tolerance=1e-12)
     state = statics.solve().require().state
-    model = robot.linearize(state)
+    model = robot.linearize(state).model
     assert np.abs(model.W - model.W.T).max() <= 1e-10 * np.abs(model.W).max()
     assert model.delta == pytest.approx(model.predicted(model.efforts), rel=1e-7)
     for column, (name, size) in enumerate({"push": 1e-4, "pull": 1e-4, "air": 2.0}.items()):
@@ -39,11 +40,11 @@ def test_compliance_is_the_slope_of_the_equilibrium(order, rigid, capsys):
         ends = []
         for sign in (1, -1):
             robot.set_effort(name, effort + sign * size)
-            ends.append(robot.system.displacements(statics.solve(state).require().state.x))
+            ends.append(robot.equations.displacements(statics.solve(state).require().state.x))
         robot.set_effort(name, effort)
         slope = (ends[0] - ends[1]) / (2 * size)
         assert np.abs(slope - model.W[:, column]).max() < 1e-4 * np.abs(slope).max()
-    warped = robot.linearize(state, tangent="warped").W
+    warped = robot.linearize(state, tangent="warped").model.W
     with capsys.disabled():
         print(
             f"\n  W of the warped tangent is off by up to {100 * np.abs(warped / model.W - 1)[:3, :3].max():.0f} %",
@@ -53,7 +54,7 @@ def test_compliance_is_the_slope_of_the_equilibrium(order, rigid, capsys):
 
 def test_rows_are_named_and_sliced():
     """W's rows carry the ports' names."""
-    model = loaded_robot().linearize(loaded_robot().rest())
+    model = loaded_robot().linearize(loaded_robot().rest()).model
     assert model.names == ("push", "pull", "air", "tip.x", "tip.y", "tip.z")
     assert list(model.rows("tip", "air")) == [3, 4, 5, 2]
     assert set(model.times) == {"assemble", "ports", "factor", "condense"}
@@ -65,7 +66,7 @@ def test_condensed_step_predicts_the_dynamic_step():
 
     robot = loaded_robot(efforts=(0.0, 0.0, 0.0))
     state = robot.rest()
-    model = robot.linearize(state, step=0.01)
+    model = robot.linearize(state, h=0.01).model
     robot.set_effort("push", 0.02)
     robot.set_effort("air", 300.0)
     after = Dynamics(robot, 0.01).step(state).require().state
@@ -73,26 +74,46 @@ def test_condensed_step_predicts_the_dynamic_step():
     assert robot.displacement(after, "tip") == pytest.approx(predicted[3:], abs=1e-9)
 
 
-def test_a_stale_model_is_not_followed():
-    """After anything else was computed, or for another state or step, a condensed model is refused, not misused."""
+def test_a_linearization_of_the_past_is_not_followed():
+    """Linearized at A, then at B: what was made at A is refused, not misused; its model, numbers of its own, stays."""
     from pliant import Dynamics
 
     robot = loaded_robot()
     state = Statics(robot).solve().require().state
-    model = robot.linearize(state)
-    good, share = robot.system.follow(state, model, model.efforts)
+    here = robot.linearize(state)
+    good, share = here.follow(here.model.efforts)
     assert share == 1.0
     assert np.abs(good.x - state.x).max() < 1e-9
-    for other in (lambda: Dynamics(robot, 0.01).step(state), lambda: robot.linearize(state, step=0.01)):
-        model = robot.linearize(state)
+    force = np.full_like(state.x, 1e-3)
+    for other in (
+        lambda: Dynamics(robot, 0.01).step(state),
+        lambda: robot.linearize(state, h=0.01),
+        lambda: robot.linearize(robot.rest()),
+        lambda: Statics(robot).solve(robot.rest()),
+    ):
+        here = robot.linearize(state)
+        moved, W = here.solve(force), here.model.W.copy()
         other()
-        with pytest.raises(InputError, match="not the last thing"):
-            robot.system.follow(state, model, model.efforts)
-    model = robot.linearize(state)
-    with pytest.raises(InputError, match="not the last thing"):
-        robot.system.follow(good, model, model.efforts)
-    with pytest.raises(InputError, match="not the last thing"):
-        robot.system.follow(state, model, model.efforts, step=0.01)
+        with pytest.raises(InputError, match="of the past"):
+            here.follow(here.model.efforts)
+        with pytest.raises(InputError, match="of the past"):
+            here.solve(force)
+        assert (here.model.W == W).all()
+        assert robot.linearize(state).solve(force) == pytest.approx(moved, rel=1e-9)
+
+
+def test_a_linearization_solves_for_forces():
+    """K u = f on the nodes that are free, by differences of equilibria."""
+    robot = loaded_robot()
+    state = Statics(robot, tolerance=1e-12).solve().require().state
+    rows = robot.ports["tip"].rows
+    here = robot.linearize(state)
+    attachment = robot.ports["tip"].attachment
+    force = np.zeros_like(state.x)
+    force[attachment.entry_nodes] = attachment.at(state.x).slopes[0]
+    moved = here.solve(force)
+    seen = np.einsum("rei,ei->r", attachment.at(state.x).slopes, moved[attachment.entry_nodes])
+    assert seen == pytest.approx(here.model.W[rows, rows.start], rel=1e-9)
 
 
 def test_states_of_another_robot_are_refused():
@@ -148,8 +169,8 @@ def test_nodes_of_each_body():
     far = TetBody(MESH.translated((0, 0.1, 0)), NeoHookean(E=1e5, nu=0.4), fixed=MESH.where(x_below=0))
     robot = Robot(loaded_robot().bodies[0], far, gravity=(0, 0, -9.81))
     state = Statics(robot).solve().require().state
-    assert np.abs(robot.nodes(state, 1)[:, 1].mean() - 0.11) < 1e-3
-    assert np.isfinite(far.fields(robot.nodes(state, 1)).stress).all()
+    assert np.abs(robot.nodes(state, far)[:, 1].mean() - 0.11) < 1e-3
+    assert np.isfinite(far.fields(robot.nodes(state, "body 1")).stress).all()
 
 
 def test_states_survive_the_disk(tmp_path):
@@ -192,12 +213,12 @@ def test_inverted_elements_are_said():
     robot = Robot(TetBody(MESH, Corotational(E=1e5, nu=0.3), fixed=MESH.where(x_below=0)))
     state = robot.rest()
     state.x[:] *= [0.2, 1, -1]
-    report = robot.system.linearize(state.pose, state.efforts)[2]
-    cause = robot.system.diagnosis(report, state.pose)
+    cause = diagnosis(robot.equations.factor(state.pose, robot.loads(state.efforts)))
     assert isinstance(cause, InvertedElementError)
     assert cause.evidence["tets"][0] == 0
     state.x[5] = np.nan
-    assert "node 5 is at" in str(robot.system.diagnosis(report, state.pose))
+    cause = diagnosis(robot.equations.factor(state.pose, robot.loads(state.efforts)))
+    assert "node 5 is at" in str(cause)
 
 
 @pytest.mark.parametrize(
@@ -205,15 +226,15 @@ def test_inverted_elements_are_said():
     [
         (lambda r: r.impose("push", Point(near=(0, 0, 0)), effort=0), "already a port 'push'"),
         (lambda r: r.impose("new", "rope", effort=0), "is a str, not a port"),
-        (lambda r: r.impose("new", Point(near=(0, 0, 0)), effort=0, body=3), "is on body 3"),
+        (lambda r: r.impose("new", Point(near=(0, 0, 0)), effort=0, body="leg"), "is on body 'leg'"),
         (lambda r: r.impose("new", Point(near=(0, 0, 0)), effort=float("nan")), "effort of 'new' is nan"),
         (lambda r: r.set_effort("psh", 1.0), "no port 'psh'"),
         (lambda r: Robot(), "at least one body"),
         (lambda r: r.set_effort("tip", 1.0), "is a sensor, which has no effort"),
         (lambda r: r.displacement(r.rest(), "tpi"), "no port 'tpi'"),
-        (lambda r: r.linearize(r.rest()).rows("tpi"), "no port 'tpi'"),
+        (lambda r: r.linearize(r.rest()).model.rows("tpi"), "no port 'tpi'"),
         (lambda r: r.linearize(r.rest(), tangent="exakt"), "tangent is 'exakt'"),
-        (lambda r: r.linearize(r.rest(), step=-0.1), "time step is -0.1"),
+        (lambda r: r.linearize(r.rest(), h=-0.1), "time step is -0.1"),
         (lambda r: Robot(r.bodies[0], gravity=(0, 1)), "gravity is"),
     ],
 )

@@ -57,13 +57,13 @@ def test_the_whole_block_is_the_slope_of_the_equilibrium(state, order, figure):
     statics = Statics(arm, tolerance=1e-12)
     here = statics.solve().require().state
     assert np.linalg.norm(here.x - arm.rest().x, axis=1).max() > 0.005
-    W = arm.linearize(here).W
+    W = arm.linearize(here).model.W
     scale = np.sqrt(np.outer(np.diag(W), np.diag(W)))
     assert np.abs((W - W.T) / scale).max() < 1e-10
 
     def moved(name, change):
         arm.set_effort(name, STATES[state][name] + change)
-        return arm.system.displacements(statics.solve(here).require().state.x)
+        return arm.equations.displacements(statics.solve(here).require().state.x)
 
     slopes = np.empty_like(W)
     for column, (name, h) in enumerate(CHANGES.items()):
@@ -71,7 +71,7 @@ def test_the_whole_block_is_the_slope_of_the_equilibrium(state, order, figure):
         slopes[:, column] = (8 * near - far) / (12 * h)
         arm.set_effort(name, STATES[state][name])
     error = np.abs(W / slopes - 1)
-    warped = np.abs(arm.linearize(here, tangent="warped").W / slopes - 1)
+    warped = np.abs(arm.linearize(here, tangent="warped").model.W / slopes - 1)
     name, source = f"compliance.{state.replace(' ', '_')}_order{order}", "differences of the equilibrium"
     figure(f"{name}_exact", error.max(), "", 0, source)
     figure(f"{name}_warped", warped.max(), "", 0, source)
@@ -92,7 +92,7 @@ def test_frames_and_hinges_belong_to_it(rigid):
     arm.impose("hinge", Hinge(MESH.where(x_above=0.06), point=(0.01, 0.01, 0.01), axis=(0, 1, 0.2)), effort=2e-3)
     statics = Statics(arm, tolerance=1e-12)
     here = statics.solve().require().state
-    W = arm.linearize(here).W
+    W = arm.linearize(here).model.W
     scale = np.sqrt(np.outer(np.diag(W), np.diag(W)))
     assert np.abs((W - W.T) / scale).max() < 1e-10
     changes = {"plate": [1e-3] * 3 + [1e-5] * 3, "hinge": [1e-5]}
@@ -103,8 +103,7 @@ def test_frames_and_hinges_belong_to_it(rigid):
             for sign in (1, -1):
                 arm.set_effort(name, efforts[name] + sign * h * np.eye(len(sizes))[row])
                 there = statics.solve(here).require().state
-                arm.system.face(here.pose)
-                ends.append(arm.system.displacements(there.x))
+                ends.append(arm.equations.displacements(there.x, near=here.x))
             arm.set_effort(name, efforts[name])
             columns.append((ends[0] - ends[1]) / (2 * h))
     assert np.abs((np.array(columns).T - W) / scale).max() < 1e-4
@@ -116,7 +115,7 @@ def test_the_answer_at_rest_does_not_depend_on_the_time_step(state):
     arm = robot(STATES[state], damping=(60.0, 0.02))
     arm.sense("tip", Point(near=(0.08, 0.01, 0.01)))
     still = Statics(arm, tolerance=1e-11).solve().require().state
-    W = arm.linearize(still).W
+    W = arm.linearize(still).model.W
     scale = np.sqrt(np.outer(np.diag(W), np.diag(W)))
     for h in (1e-3, 5e-3, 20e-3):
         motion, now = Dynamics(arm, h), arm.rest().at_rest()
@@ -125,4 +124,4 @@ def test_the_answer_at_rest_does_not_depend_on_the_time_step(state):
             if np.abs(now.v).max() < 1e-9:
                 break
         assert np.abs(now.x - still.x).max() < 1e-8
-        assert np.abs((arm.linearize(now).W - W) / scale).max() < 1e-6
+        assert np.abs((arm.linearize(now).model.W - W) / scale).max() < 1e-6

@@ -61,7 +61,7 @@ def squeezed_work(cells: int, **kind) -> float:
     punch = top & (np.abs(x - 0.02) < 0.0101) & (np.abs(y - 0.02) < 0.0101)
     body = TetBody(mesh, Linear(E=1e5, nu=0.499), fixed=np.isclose(z, 0), prescribed=punch, **kind)
     robot = Robot(body)
-    goal = body.rest[robot.system.assembly.prescribed] - [0, 0, 1e-3]
+    goal = body.rest[robot.equations.assembly.prescribed] - [0, 0, 1e-3]
     return body.energy(Statics(robot).solve(prescribed=goal).require().state.x)
 
 

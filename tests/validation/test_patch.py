@@ -36,7 +36,7 @@ def test_a_uniform_strain_on_the_boundary_fills_an_irregular_block(law, order, v
     material = law(E=1e5, nu=0.4)
     body = TetBody(mesh, material, order=order, volume=volume, prescribed=mesh.boundary_nodes)
     robot = Robot(body)
-    held = robot.system.assembly.prescribed
+    held = robot.equations.assembly.prescribed
     start = robot.rest()
     x = start.x.copy()
     free = np.setdiff1d(np.arange(len(x)), held)

@@ -37,7 +37,7 @@ def relative_error(cells: int, order: int) -> float:
     mesh = make.box((SIDE, SIDE, SIDE), cells)
     body = TetBody(mesh, Linear(E=1e5, nu=0.3), order=order, prescribed=mesh.boundary_nodes)
     robot = Robot(body)
-    held = robot.system.assembly.prescribed
+    held = robot.equations.assembly.prescribed
     goal = body.rest[held] + harmonic_field(body.rest[held])
     u = Statics(robot).solve(prescribed=goal).require().state.x - body.rest
     local, weights = get_quadrature(RefTet, 6)

@@ -62,7 +62,7 @@ def test_the_force_at_a_prescribed_end_is_the_closed_form(order, volume):
     planes = [(ids & ~end, normal) for ids, normal in symmetry_planes(mesh)]
     body = TetBody(mesh, law, order=order, volume=volume, prescribed=end, sliding=planes)
     robot = Robot(body)
-    held = robot.system.assembly.prescribed
+    held = robot.equations.assembly.prescribed
     F = np.diag([stretch, lateral, lateral])
     x = Statics(robot, tolerance=1e-12, load_steps=4).solve(prescribed=body.rest[held] @ F).require().state.x
     assert x == pytest.approx(body.rest @ F, abs=1e-8 * SIZE[0])

@@ -83,7 +83,7 @@ def test_a_damped_run_ends_where_statics_says(method, order, volume):
     robot = Robot(body, gravity=(0, 0, -9.81))
     robot.sense("tip", Point(near=(0.1, 0.01, 0.01)))
     still = Statics(robot).solve().require().state
-    simulation = Simulation(robot, step=0.05, motion=Dynamics(robot, 0.05, method=method))
+    simulation = Simulation(robot, h=0.05, motion=Dynamics(robot, 0.05, method=method))
     record = simulation.run(5.0, record=["tip"])
     assert np.abs(still.x - body.rest).max() > 0.02
     assert np.abs(simulation.state.x - still.x).max() < 1e-6 * 0.1
@@ -142,7 +142,7 @@ def test_an_accelerated_base_feels_like_gravity(order, method):
     law = Corotational(E=1e5, nu=0.4)
     carried = TetBody(BEAM, law, order=order, prescribed=root, damping=(0.0, 0.1))
     robot = Robot(carried)
-    base = carried.rest[robot.system.assembly.prescribed]
+    base = carried.rest[robot.equations.assembly.prescribed]
     h, steps = 0.02, 75
     state = after(
         Dynamics(robot, h, method=method), robot.rest(), steps, lambda t: base + np.array([0, 0, 0.5 * a * t**2])
@@ -157,7 +157,7 @@ def test_a_turning_base_carries_the_body_round():
     """A base turned slowly by a right angle leaves the beam in its rest shape, turned."""
     body = TetBody(BEAM, Corotational(E=1e5, nu=0.4), prescribed=BEAM.where(x_below=0), damping=(0.0, 0.05))
     robot = Robot(body)
-    base = body.rest[robot.system.assembly.prescribed]
+    base = body.rest[robot.equations.assembly.prescribed]
 
     def turned(x, t):
         angle = np.pi / 2 * np.clip(t / 2.0, 0, 1)

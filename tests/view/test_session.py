@@ -184,8 +184,8 @@ def test_ranges_come_from_compliance_or_from_the_user():
     session = Session(finger(load=True))
     assert session.follows
     high = load_ranges(session)["push"][1]
-    W = session.robot.linearize(session.hanging).W
-    row = session.robot.system.slices["push"].start
+    W = session.robot.linearize(session.hanging).model.W
+    row = session.robot.ports["push"].rows.start
     assert 0.25 * session.size <= W[row, row] * high <= 0.25 * session.size * 2.6
     assert load_ranges(session, {"push": (0, 1)})["push"] == (0.0, 1.0)
     with pytest.raises(InputError, match="choose one of: push"):
@@ -202,7 +202,7 @@ def test_a_load_beside_the_inverse_is_felt():
     session.load("push", 0.05)
     for _ in range(40):
         after = session.advance()
-    row = session.robot.system.slices["upper"].start
+    row = session.robot.ports["upper"].rows.start
     assert after.state.efforts[row] > before.state.efforts[row] + 0.05
     assert abs(session.robot.displacement(after.state, "tip")[2] - session.snapshot.wish.targets["tip"][2]) < 1e-4
 
@@ -227,7 +227,7 @@ def rated_finger():
     limits = {"effort": (0, 8), "displacement": (-0.02, 0.02), "effort_rate": 50.0, "displacement_rate": 0.2}
     made = pl.Robot(*robot.bodies, gravity=(0, 0, -9.81))
     for name in ("upper", "lower"):
-        made.actuate(name, robot.ports[name], **limits)
+        made.actuate(name, robot.ports[name].port, **limits)
     made.effect("tip", pl.Point(near=(0.1, 0.005, 0.01), axes="xyz"), weight=(0, 0, 1))
     return made
 

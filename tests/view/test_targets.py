@@ -14,7 +14,6 @@ from pliant.view.page.bars import actuator_bars
 from pliant.view.page.grips import Grasp, active_axes, grasps_of
 from pliant.view.page.loads import drive_range, load_ranges
 from pliant.view.page.poses import between, row_value, with_position, with_row_value
-from pliant.view.page.rows import displacement_units, effort_units
 from pliant.view.page.session import Session
 from pliant.view.page.status import status_text
 
@@ -75,7 +74,7 @@ def test_a_plate_follows_position_and_orientation():
     assert snapshot.outcome.word == "SOLVED"
     assert snapshot.errors["plate"] < 1e-6
     assert angle < 1e-5
-    reached = session.robot.reading(snapshot.state, "plate")
+    reached = session.robot.displacement(snapshot.state, "plate", as_target=True)
     assert np.abs(from_quaternion(reached[3:]) - turn).max() < 1e-5
     text = status_text(session.measures, snapshot, size=session.size, rate=50.0, wanted=50.0, spent=0.0)
     assert "</b> mm and " in text
@@ -85,7 +84,7 @@ def test_a_plate_follows_position_and_orientation():
 def test_a_pose_keeps_its_orientation_on_a_path():
     """A path of positions moves a frame and does not turn it."""
     robot = block()
-    home = robot.reading(pl.Statics(robot).solve().require().state, "plate")
+    home = robot.displacement(pl.Statics(robot).solve().require().state, "plate", as_target=True)
     session = Session(robot, {"up": {"plate": Line(home[:3], home[:3] + np.array([0, 0, 0.002]), 0.005)}})
     session.follow("up")
     for _ in range(15):
@@ -155,7 +154,7 @@ def test_a_tip_that_counts_its_height_only():
     for _ in range(40):
         snapshot = session.advance()
     assert snapshot.errors["tip"] < 1e-6
-    grasp = grasps_of(session.robot.ports["tip"], "tip", session.robot.weights["tip"])[0]
+    grasp = grasps_of(session.robot.ports["tip"].port, "tip", session.robot.ports["tip"].weight)[0]
     shown, turned = grasp.shown(session.robot, snapshot.state, snapshot.wish.targets["tip"])
     assert shown == pytest.approx(grasp.place(session.robot, snapshot.state), abs=2e-6)
     assert turned.tolist() == [1, 0, 0, 0]
@@ -203,9 +202,9 @@ def test_rows_of_a_pose_can_be_set_one_by_one():
 def test_units_are_those_of_rows():
     """A frame has metres and radians, newtons and newton metres; a cavity has pascals in all its rows."""
     frame = pl.Frame([0, 1, 2], rows="z rx")
-    assert displacement_units(frame) == ("m", "rad")
-    assert effort_units(frame) == ("N", "N m")
-    assert effort_units(pl.Cable([(0, 0, 0), (1, 0, 0)])) == ("N",)
+    assert frame.displacement_units == ("m", "rad")
+    assert frame.effort_units == ("N", "N m")
+    assert pl.Cable([(0, 0, 0), (1, 0, 0)]).effort_units == ("N",)
 
 
 def test_a_load_on_a_frame_has_a_range_per_row():
@@ -234,7 +233,7 @@ def test_a_driven_cable_has_the_length_that_is_given(effector):
     assert session._needs_step()
     first = session.advance()
     if effector:
-        assert 0.004 < robot.displacements["left"][0] < 0.007, "not in one go"
+        assert 0.004 < robot.ports["left"].displacement[0] < 0.007, "not in one go"
     for _ in range(20):
         snapshot = session.advance()
     assert first.outcome.ok
@@ -242,7 +241,7 @@ def test_a_driven_cable_has_the_length_that_is_given(effector):
     assert session.follows or not session._needs_step()
     assert "left" in actuator_bars(robot, snapshot)
     session.reset()
-    assert robot.displacements["left"] == pytest.approx([0.004])
+    assert robot.ports["left"].displacement == pytest.approx([0.004])
     with pytest.raises(InputError, match="choose one of: left"):
         session.drive("up", 0.01)
     with pytest.raises(InputError, match="finite"):
@@ -282,7 +281,7 @@ def test_the_gizmo_is_turned_like_the_target():
         page.open(port=8795)
         session, grip = page.session, page._scene.grips[0]
         session.pause()
-        home = session.robot.reading(session.snapshot.state, "plate")
+        home = session.robot.displacement(session.snapshot.state, "plate", as_target=True)
         target = np.array([*home[:3], *to_quaternion(exponential([0.2, 0, 0.3]))])
         session.aim("plate", target)
         grip.draw(session.snapshot, session.robot)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.limited import inverse_of
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -64,7 +65,7 @@ class Condensed:
         given to these rows have no effect in it (`efforts_holding` tells which they are).
         """
         W_m = self.W[:, rows]
-        gain = W_m @ _inverse(W_m[rows])
+        gain = W_m @ inverse_of(W_m[rows])
         W = self.W - gain @ W_m.T
         W[rows], W[:, rows] = 0.0, 0.0
         free = self.delta_free + gain @ (displacement - self.delta_free[rows])
@@ -75,13 +76,5 @@ class Condensed:
         out: Array = efforts.copy()
         out[rows] = 0.0
         missing = displacement - self.predicted(out)[rows]
-        out[rows] = _inverse(self.W[np.ix_(rows, rows)]) @ missing
+        out[rows] = inverse_of(self.W[np.ix_(rows, rows)]) @ missing
         return out
-
-
-def _inverse(W: Array) -> Array:
-    """W^-1, and where rows do the same the least inverse, by which they share the effort."""
-    diagonal = np.diag(W)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    scaled = scale[:, None] * W * scale
-    return np.asarray(scale[:, None] * np.linalg.pinv(scaled, rcond=1e-11, hermitian=True) * scale)

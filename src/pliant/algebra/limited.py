@@ -16,21 +16,49 @@ from pliant.algebra.qp import QuadraticProgram, QuadraticSolution, solve_qp
 
 Array = NDArray[np.float64]
 
+INDEPENDENT = 1e-10
+"""Smallest square of a pivot, of rows scaled to compliance 1, that tells them from rows that do the same."""
+
 
 def limited_efforts(P: Array, r: Array, limits: Array, now: Array) -> Array:
-    """The answer lambda [k] for P [k, k], positive semidefinite, and limits [k, 2] (low, high); where there is none, `now` [k]
-    put within the limits."""
+    """The answer lambda (k,) for P (k, k), positive semidefinite, and limits (k, 2) (low, high); where there is none, `now`
+    (k,) put within the limits."""
     if not (np.isfinite(P).all() and np.isfinite(r).all()):
         return now
-    diagonal = np.diag(P)
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    P = scale[:, None] * P * scale
-    low, high = limits.T / scale
+    P, scale = scaled(P)
+    q, (low, high) = scale * r, limits.T / scale
+    if are_independent(P):
+        y = np.linalg.solve(P, -q)
+        if ((y >= low) & (y <= high)).all():
+            return np.asarray(y * scale)
     # rows that do the same leave P singular; a small share of the unit matrix makes the QP one with a single answer
-    solution = solve_qp(QuadraticProgram(P + 1e-9 * np.eye(len(P)), scale * r, low, high))
+    solution = solve_qp(QuadraticProgram(P + 1e-9 * np.eye(len(P)), q, low, high))
     if not solution.ok:
         return np.asarray(np.clip(now, *limits.T))
-    return np.asarray(np.clip(_polished(P, scale * r, low, high, solution) * scale, *limits.T))
+    return np.asarray(np.clip(_polished(P, q, low, high, solution) * scale, *limits.T))
+
+
+def scaled(P: Array) -> tuple[Array, Array]:
+    """S P S with ones on its diagonal, and the diagonal of S (k,)."""
+    diagonal = np.diag(P)
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    return scale[:, None] * P * scale, scale
+
+
+def are_independent(P: Array) -> bool:
+    """Whether no row of a scaled P does what others do, by its Cholesky factor."""
+    try:
+        L = np.linalg.cholesky(P)
+    except np.linalg.LinAlgError:
+        return False
+    return bool((np.diag(L) ** 2 > INDEPENDENT).all())
+
+
+def inverse_of(W: Array) -> Array:
+    """W^-1, and where rows do the same the least inverse, by which they share the effort."""
+    P, scale = scaled(W)
+    inverse = np.linalg.inv(P) if are_independent(P) else np.linalg.pinv(P, rcond=1e-11, hermitian=True)
+    return np.asarray(scale[:, None] * inverse * scale)
 
 
 def _polished(P: Array, q: Array, low: Array, high: Array, solution: QuadraticSolution) -> Array:

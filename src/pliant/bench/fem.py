@@ -60,10 +60,9 @@ def _robot(mesh: TetMesh) -> tuple[Robot, State]:
 
 def _measure_one(prefix: str, mesh: TetMesh, *, seconds: float) -> list[Figure]:
     robot, state = _robot(mesh)
-    system = robot.system
-    assembly = system.assembly
-    system.linearize(state.pose, state.efforts)[2].require()
-    matrix = assembly.pattern.to_csc(system.values)
+    equations, loads = robot.equations, robot.loads(state.efforts)
+    equations.factor(state.pose, loads).report.require()
+    matrix = equations.factor(state.pose, loads).matrix()
     rows = {count: _some_rows(robot, count) for count in (12, 40, 80)}
     reference = Splu(matrix)
     pardiso = _Pardiso.of(matrix)
@@ -79,19 +78,19 @@ def _measure_one(prefix: str, mesh: TetMesh, *, seconds: float) -> list[Figure]:
 
     actions: dict[str, Callable[[], object]] = {
         "assemble": assemble,
-        "factor": lambda: system.cholesky.factor(system.values),
-        "solves": lambda: system.cholesky.solve(two),
+        "factor": lambda: equations.cholesky.factor(equations.values),
+        "solves": lambda: equations.cholesky.solve(two),
         "splu": reference.factor,
         "splu_solves": lambda: reference.lu.solve(two),
         "linearize_condense": lambda: robot.linearize(state),
     }
     for count, (indptr, indices, data, H) in rows.items():
-        actions[f"condense{count}"] = _condense(system.cholesky, indptr, indices, data, out[count])
+        actions[f"condense{count}"] = _condense(equations.cholesky, indptr, indices, data, out[count])
         actions[f"splu_condense{count}"] = _splu_condense(reference, H)
     if pardiso is not None:
         actions["pardiso"] = pardiso.factor
     times = smallest_times(actions, seconds=seconds, least=2)
-    _check_answers(system, reference, rows[12][3], out[12], two)
+    _check_answers(equations, reference, rows[12][3], out[12], two)
     return _figures(prefix, len(mesh.nodes), times)
 
 
@@ -141,22 +140,25 @@ def _some_rows(robot: Robot, count: int) -> tuple[NDArray[np.int64], NDArray[np.
 
     rng = np.random.default_rng(count)
     tets = robot.bodies[0].nodes[:, :4]  # type: ignore[attr-defined]
-    plain = robot.system.assembly.plain[tets]
+    plain = robot.equations.assembly.plain[tets]
     free = np.flatnonzero((plain >= 0).all(axis=1))
     chosen = plain[rng.choice(free, count, replace=len(free) < count)]
     indices = (3 * chosen[:, :, None] + np.arange(3)).reshape(-1).astype(np.int64)
     indptr = np.arange(0, 12 * count + 1, 12, dtype=np.int64)
     data = rng.normal(size=12 * count)
-    size = 3 * robot.system.assembly.coordinate_count
+    size = 3 * robot.equations.assembly.coordinate_count
     return indptr, indices, data, csr_matrix((data, indices, indptr), shape=(count, size))
 
 
-def _check_answers(system: Any, reference: Splu, H: Any, W: Array, b: Array) -> None:
+def _check_answers(equations: Any, reference: Splu, H: Any, W: Array, b: Array) -> None:
     """A fast wrong answer is not an answer: both solvers must agree before any figure is reported."""
     expected = H @ reference.lu.solve(np.ascontiguousarray(H.T.toarray()))
     if np.abs(W - expected).max() > 1e-6 * np.abs(expected).max():
         raise ArithmeticError("the condensed compliance differs from splu's")
-    if np.abs(system.cholesky.solve(b) - reference.lu.solve(b)).max() > 1e-6 * np.abs(b).max() * np.abs(expected).max():
+    if (
+        np.abs(equations.cholesky.solve(b) - reference.lu.solve(b)).max()
+        > 1e-6 * np.abs(b).max() * np.abs(expected).max()
+    ):
         raise ArithmeticError("the solutions differ from splu's")
 
 

@@ -40,8 +40,7 @@ def _measure_one(prefix: str, robot: Robot) -> list[Figure]:
     errors = {figure.name: figure.value for figure in [*live.figures, *converged]}
     inverse = Inverse(robot)
     state = inverse.step(hanging, top=path.position(0.0)).require().state
-    robot.system.linearize(state.pose, state.efforts)
-    reference = Splu(robot.system.assembly.pattern.to_csc(robot.system.values))
+    reference = Splu(robot.linearize(state).matrix())
     steps, splu = [], []
     split: dict[str, float] = {}
     for k in range(150):

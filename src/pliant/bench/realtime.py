@@ -15,7 +15,7 @@ from pliant.control.two_rates import TwoRates
 from pliant.device.wiring import Wiring
 from pliant.exchange import taken_by_host
 from pliant.gallery import diamond
-from pliant.motion import Statics
+from pliant.motion import beginning
 from pliant.view import Figure
 from pliant.view.figures import bounded
 
@@ -30,7 +30,7 @@ def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
     ours, bare, models, lines, before = [], [], 0, [], taken_by_host()
     with TwoRates(diamond.build, rate=RATE, kind="displacement") as controller:
         robot = controller.robot
-        hanging = Statics(robot).solve().require().state
+        hanging = beginning(robot)
         targets = PathTargets(diamond.paths(robot, hanging)["square"]["top"], RATE)
         drive = Sink(Wiring.of_robot(robot, "displacement"))
         alone = _models_alone(controller, 5.0)

@@ -129,7 +129,7 @@ class Assembly:
         self.plain = number.copy()
         self.plain[sliding] = -1
         self.links = np.array(links, np.int64).reshape(-1, 2)
-        self.matrices = np.array(matrices).reshape(-1, 3, 3)
+        self.matrices = np.array(matrices).reshape(-1, 3, 3)  # see `slope`, which fills in the levers of rigid parts
         self._arms = [self.rest_x[ids] - self.rest_x[ids].mean(axis=0) for ids in self.rigid_nodes]
 
     def _lay_out_blocks(self, couplings: Sequence[tuple[Ids, Ids]]) -> None:
@@ -211,35 +211,39 @@ class Assembly:
         centers = np.array([self.rest_x[ids].mean(axis=0) for ids in self.rigid_nodes]).reshape(-1, 3)
         return Pose(self.rest_x.copy(), centers, np.broadcast_to(np.eye(3), (len(centers), 3, 3)).copy())
 
-    def face(self, pose: Pose) -> None:
-        """Take the slope T at this pose; to be called before any of the maps below when the pose has rigid parts."""
+    def slope(self, pose: Pose) -> Array:
+        """T at this pose, which the maps below take: how linked nodes follow their coordinates, (k, 3, 3)."""
+        if not self._levers:
+            return np.asarray(self.matrices)
+        T = np.array(self.matrices)
         for lever, part in self._levers:
-            self.matrices[lever] = -cross_matrix(pose.x[self.rigid_nodes[part]] - pose.centers[part])
+            T[lever] = -cross_matrix(pose.x[self.rigid_nodes[part]] - pose.centers[part])
+        return T
 
-    def force_on_coordinates(self, force: Array, out: Array | None = None) -> Array:
-        """T^T f [nc, 3] of forces on nodes [n, 3]."""
-        result = np.empty((self.coordinate_count, 3)) if out is None else out
-        kernels.to_coordinates(self.plain, self.links, self.matrices, force, result)
-        return result
+    def force_on_coordinates(self, T: Array, force: Array) -> Array:
+        """T^T f (nc, 3) of forces on nodes (n, 3)."""
+        out = np.empty((self.coordinate_count, 3))
+        kernels.to_coordinates(self.plain, self.links, T, force, out)
+        return out
 
-    def motion_of_nodes(self, motion: Array, out: Array | None = None) -> Array:
-        """T u [n, 3] of a motion (a velocity or a small step) of the coordinates [nc, 3]; zero at held nodes."""
-        result = np.empty((self.node_count, 3)) if out is None else out
-        kernels.to_nodes(self.plain, self.links, self.matrices, motion.reshape(-1, 3), result)
-        return result
+    def motion_of_nodes(self, T: Array, motion: Array) -> Array:
+        """T u (n, 3) of a motion (a velocity or a small step) of the coordinates (nc, 3); zero at held nodes."""
+        out = np.empty((self.node_count, 3))
+        kernels.to_nodes(self.plain, self.links, T, motion.reshape(-1, 3), out)
+        return out
 
-    def pull_back(self, values: Array, gradient: Array | None) -> None:
+    def pull_back(self, T: Array, values: Array, gradient: Array | None) -> None:
         """Fill the blocks of sliding nodes and rigid parts from those of the nodes: T^T K T, plus sum f . d2 Phi where the
-        total gradient [n, 3] of the energy on the nodes is given (the exact tangent)."""
+        total gradient (n, 3) of the energy on the nodes is given (the exact tangent)."""
         if not len(self.links):
             return
         values[self._pulled] = 0.0
-        kernels.pull_back(self._jobs, self.matrices, values, values[self._pulled])
+        kernels.pull_back(self._jobs, T, values, values[self._pulled])
         values[self._curved.stop :] = self._constants
         values[self._curved] = 0.0
         if gradient is not None:
             for part, (lever, _) in enumerate(self._levers):
-                cross = -self.matrices[lever]
+                cross = -T[lever]
                 arms = np.stack([cross[:, 2, 1], cross[:, 0, 2], cross[:, 1, 0]], axis=1)
                 outer = np.einsum("ni,nj->ij", gradient[self.rigid_nodes[part]], arms)
                 values[self._curved][part] = 0.5 * (outer + outer.T) - np.trace(outer) * np.eye(3)
@@ -247,7 +251,7 @@ class Assembly:
     def moved(self, pose: Pose, step: Array, prescribed: Array | None = None) -> Pose:
         """The pose after a step of the coordinates [nc, 3]; `prescribed` [k, 3] are new positions of those nodes."""
         step = step.reshape(-1, 3)
-        x = self.motion_of_nodes(step)
+        x = self.motion_of_nodes(self.slope(pose), step)
         x += pose.x
         if prescribed is not None:
             x[self.prescribed] = prescribed

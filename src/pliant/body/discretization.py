@@ -77,9 +77,9 @@ def _works(body: TetBody) -> Array:
     values = np.zeros((assembly.block_count, 3, 3))
     pose = assembly.rest()
     body.accumulate(pose.x, np.zeros_like(pose.x), values[assembly.body_slices[0]], exact=1.0)
-    assembly.face(pose)
-    assembly.pull_back(values, None)
+    T = assembly.slope(pose)
+    assembly.pull_back(T, values, None)
     cholesky = Cholesky(assembly.pattern)
     cholesky.factor(values).require()
-    loads = [assembly.force_on_coordinates(np.outer(body.load_masses, axis)).reshape(-1) for axis in np.eye(3)]
+    loads = [assembly.force_on_coordinates(T, np.outer(body.load_masses, axis)).reshape(-1) for axis in np.eye(3)]
     return np.array([load @ cholesky.solve(load) for load in loads])

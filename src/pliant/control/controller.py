@@ -57,8 +57,8 @@ class Controller:
         self.goal[:] = np.nan
         self.rows = self._problem.actuators
         self._predicted = np.zeros(len(self.goal))
-        self.effector_rows = tuple(robot.system.row_names[k] for k in self._problem.effectors)
-        self._warm_up(len(robot.system.row_names))
+        self.effector_rows = tuple(robot.row_names[k] for k in self._problem.effectors)
+        self._warm_up(len(robot.row_names))
 
     def _warm_up(self, rows: int) -> None:
         """Load all that a decision may need, now and not in a loop; nothing is changed."""
@@ -137,8 +137,8 @@ def _require_plain(robot: Robot, effectors: tuple[str, ...]) -> None:
             remedy="impose its effort, or use Inverse",
         )
     for name in (*effectors, *robot.named(Role.ACTUATOR)):
-        port = robot.system.attachments[name].port
-        if port.relative or port.trusted_change(robot.efforts[robot.system.slices[name]]) is not None:
+        port = robot.ports[name].attachment.port
+        if port.relative or port.trusted_change(robot.ports[name].effort) is not None:
             raise InputError(
                 f"{name!r} is a {type(port).__name__}, which a controller at two rates does not know",
                 remedy="use Inverse, or ports whose displacement is measured from rest (Point, Center, Cable, Cavity, Force)",

@@ -57,16 +57,16 @@ class DecisionProblem:
                 f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
             )
         self.energy = number(energy, "energy", above=0.0, remedy="give a small positive weight, such as 1e-8")
-        slices, rows = robot.system.slices, np.arange(len(robot.system.row_names))
-        self.actuators = np.concatenate([rows[slices[name]] for name in self.actuator_names])
-        self.effectors = np.concatenate([rows[slices[name]] for name in self.effector_names])
-        self._weights = np.concatenate([robot.weights[name] for name in self.effector_names])
-        limits = [robot.limits[name] for name in self.actuator_names]
+        rows, ports = np.arange(len(robot.row_names)), robot.ports
+        self.actuators = np.concatenate([rows[ports[name].rows] for name in self.actuator_names])
+        self.effectors = np.concatenate([rows[ports[name].rows] for name in self.effector_names])
+        self._weights = np.concatenate([ports[name].weight for name in self.effector_names])
+        limits = [ports[name].limits for name in self.actuator_names]
         self.effort = np.concatenate([limit.effort for limit in limits])
         self.course = np.concatenate([limit.displacement for limit in limits])
         self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
         self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
-        names = [robot.system.row_names[k] for k in self.actuators]
+        names = [robot.row_names[k] for k in self.actuators]
         bounded = np.isfinite(self.course).any(axis=1) | np.isfinite(self.displacement_rate)
         limited = np.flatnonzero(bounded)
         self.limit_names = tuple([f"{name} effort" for name in names] + [f"{names[k]} displacement" for k in limited])

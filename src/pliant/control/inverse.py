@@ -22,8 +22,9 @@ from pliant.checks import number
 from pliant.control.decision import RELAXATION, Decision, DecisionProblem
 from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion import Statics
-from pliant.robot import Robot, Role, State
-from pliant.robot.system import require_tangent
+from pliant.robot import Linearization, Robot, Role, State
+from pliant.robot.diagnosis import hardest_load
+from pliant.robot.equations import require_tangent
 
 Array = NDArray[np.float64]
 
@@ -167,36 +168,34 @@ class Inverse:
         *,
         energy: float = 1e-8,
         tangent: Tangent = "exact",
-        step: float | None = None,
+        h: float | None = None,
         largest_move: float = 0.05,
     ) -> None:
-        """energy: weight of the actuators' work relative to the tracking error; step: time step [s] of dynamic stepping, None
+        """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
         for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
         a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
         self.robot = robot
         self._problem = DecisionProblem(robot, energy)
         self.actuators, self.effectors = self._problem.actuator_names, self._problem.effector_names
-        if robot.system.remembering:
+        if robot.remembering:
             raise InputError(
-                f"{robot.system.remembering[0]!r} has friction, which the condensed model does not know",
+                f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
             )
         require_tangent(tangent)
         remedy = "give a positive share of the robot's size, or inf"
         largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
-        if step is not None:
-            step = number(
-                step, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics"
-            )
-        self.tangent, self.h = tangent, step
-        self._reach = np.inf if step is not None else largest_move * robot.size
+        if h is not None:
+            h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
+        self.tangent, self.h = tangent, h
+        self._made_for = robot.row_names
+        self._reach = np.inf if h is not None else largest_move * robot.size
         self._warm: Array | None = None
         self._driven = robot.named(Role.DRIVEN)
-        attachments = robot.system.attachments
         self._wary = [
             name
             for name in self.actuators
-            if attachments[name].port.trusted_change(robot.efforts[robot.system.slices[name]]) is not None
+            if robot.ports[name].attachment.port.trusted_change(robot.ports[name].effort) is not None
         ]
 
     def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
@@ -206,30 +205,32 @@ class Inverse:
         last decision, for rate limits (default: the time step; without one, rates do not limit). A target or an interval that
         is not finite, or an interval below zero (a clock that was set back), holds the last efforts.
         """
+        self.robot.require_unchanged(self._made_for, "inverse")
         try:
             aims = self._aims(targets)
             interval = self.h if interval is None else _duration(interval)
         except _NotANumber as error:
             return self._held(state, InverseStatus.HELD, error)
         try:
-            model = self.robot.linearize(state, tangent=self.tangent, step=self.h)
+            here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
         except PliantError as error:
             return self._held(state, InverseStatus.FAILED, error)
+        model = here.model
         if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
             return self._held(state, InverseStatus.FAILED, self._meaningless(state))
-        return self._decide(state, model, self._goal(aims, model), interval)
+        return self._decide(here, self._goal(aims, model), interval)
 
     def _meaningless(self, state: State) -> PliantError:
         """The first port without a slope at this state, as an error."""
-        attachments = self.robot.system.attachments
-        name = next((n for n, a in attachments.items() if not np.isfinite(a.slopes(state.x)).all()), "unknown")
+        ports = self.robot.ports.items()
+        name = next((n for n, own in ports if not np.isfinite(own.attachment.at(state.x).slopes).all()), "unknown")
         return InputError(
             f"port {name!r} has no direction here", remedy="look at its points: two are in one place, or crushed"
         )
 
     def _too_far(self, state: State) -> PliantError:
         """Why not even a part of a step can be gone."""
-        load = self.robot.system.hardest_port(state.pose, state.efforts)
+        load = hardest_load(self.robot.equations, state.pose, self.robot.loads(state.efforts))
         return NotConvergedError(
             f"any step from here distorts elements beyond belief; {load} pulls hardest",
             remedy="begin from an equilibrium (Statics), or check the units of loads, limits and moduli",
@@ -248,19 +249,19 @@ class Inverse:
             return None
         out = np.full(len(self._problem.actuators), np.inf)
         for name in self._wary:
-            change = self.robot.system.attachments[name].port.trusted_change(model.efforts[model.slices[name]])
+            change = self.robot.ports[name].attachment.port.trusted_change(model.efforts[model.slices[name]])
             if change is not None:
                 out[np.isin(self._problem.actuators, model.rows(name))] = change
         return out
 
-    def _decide(self, state: State, model: Condensed, goal: Array, interval: float | None) -> InverseStep:
-        begin = time.perf_counter()
+    def _decide(self, here: Linearization, goal: Array, interval: float | None) -> InverseStep:
+        state, model, begin = here.state, here.model, time.perf_counter()
         answer = self._solve(model, goal, interval)
         if not answer.solution.ok:
             return self._held(state, InverseStatus.FAILED, None)
         decision, solution, efforts = answer.decision, answer.solution, answer.efforts
         decided = time.perf_counter()
-        after, share = self.robot.system.follow(state, model, efforts, step=self.h, largest_move=self._reach)
+        after, share = here.follow(efforts, largest_move=self._reach)
         if share == 0.0:
             return self._held(state, InverseStatus.FAILED, self._too_far(state))
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
@@ -290,7 +291,7 @@ class Inverse:
         if not self._driven:
             return self._solve_held(model, goal, interval, None)
         given = self._given(model)
-        limits = np.concatenate([self.robot.limits[name].effort for name in self._driven])
+        limits = np.concatenate([self.robot.ports[name].able for name in self._driven])
         rows = model.rows(*self._driven)
         at_limit = np.zeros(len(rows), int)
         for _ in range(2 * len(rows) + 2):
@@ -312,7 +313,7 @@ class Inverse:
 
     def _given(self, model: Condensed) -> Array:
         """The displacements imposed on driven rows, from the references of the model."""
-        return self._goal({name: self.robot.displacements[name] for name in self._driven}, model)
+        return self._goal({name: self.robot.ports[name].displacement for name in self._driven}, model)
 
     def _solve_held(
         self, model: Condensed, goal: Array, interval: float | None, held: tuple[NDArray[np.intp], Array] | None
@@ -353,13 +354,8 @@ class Inverse:
         by less than `tolerance` of their size, or where no shorter update helps. The robot's own efforts stay as they are:
         what was found is in the answer's `efforts` and `state`.
         """
-        aims = self._aims(targets)
-        before = {name: self.robot.efforts[self.robot.system.slices[name]].copy() for name in self.actuators}
-        try:
-            return self._converged(aims, state, statics, tolerance, max_iterations)
-        finally:
-            for name, efforts in before.items():
-                self.robot.set_effort(name, efforts)
+        self.robot.require_unchanged(self._made_for, "inverse")
+        return self._converged(self._aims(targets), state, statics, tolerance, max_iterations)
 
     def _converged(
         self,
@@ -369,12 +365,12 @@ class Inverse:
         tolerance: float,
         max_iterations: int,
     ) -> InverseStep:
-        """See `solve_pose`; leaves the actuators' efforts on the robot."""
+        """See `solve_pose`."""
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
         current = self._equilibrium(statics, self.robot.rest() if state is None else state)
         step = self._held(current, InverseStatus.NOT_CONVERGED, None)
         for iteration in range(1, max_iterations + 1):
-            model = self.robot.linearize(current, tangent=self.tangent)
+            model = self.robot.linearize(current, tangent=self.tangent).model
             goal = self._goal(aims, model)
             answer = self._solve(model, goal, None)
             decision, solution, relaxed, proposal = answer.decision, answer.solution, answer.relaxed, answer.efforts
@@ -422,18 +418,16 @@ class Inverse:
 
     def _merit(self, state: State, aims: Mapping[str, Array]) -> float:
         """Squared, weighted tracking error."""
-        attachments = self.robot.system.attachments
-        errors = [
-            self.robot.weights[name] * attachments[name].shortfall(state.x, aims[name]) for name in self.effectors
-        ]
+        robot = self.robot
+        errors = [robot.ports[name].weight * robot.shortfall(state, name, aims[name]) for name in self.effectors]
         return float(sum(error @ error for error in errors))
 
     def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
         """The equilibrium under given efforts, from a state next to it."""
-        efforts = state.efforts if efforts is None else efforts
-        for name in self.actuators:
-            self.robot.set_effort(name, efforts[self.robot.system.slices[name]])
-        return statics.solve(state).require().state
+        given: Array = self.robot.efforts
+        actuators = self._problem.actuators
+        given[actuators] = (state.efforts if efforts is None else efforts)[actuators]
+        return statics.solve(state, efforts=given).require().state
 
     def _errors(self, model: Condensed, delta: Array, goal: Array) -> dict[str, Array]:
         out, begin = {}, 0
@@ -446,10 +440,10 @@ class Inverse:
 
     def _goal(self, aims: Mapping[str, Array], model: Condensed) -> Array:
         """The displacements that the targets ask of all effector rows, [e], from the references of the model."""
-        ports = self.robot.system.attachments
+        ports = self.robot.ports
         return np.concatenate(
             [
-                ports[name].rest_port.measured_from(model.references[name]).goal(aim)
+                ports[name].attachment.port.measured_from(model.references[name]).goal(aim)
                 if name in model.references
                 else aim
                 for name, aim in aims.items()
@@ -468,7 +462,7 @@ class Inverse:
             if name not in targets:
                 raise InputError(f"effector {name!r} has no target", remedy=f"give {name}=... ")
             try:
-                aims[name] = self.robot.ports[name].as_target(targets[name])
+                aims[name] = self.robot.ports[name].port.as_target(targets[name])
             except InputError as error:
                 raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
         for name, aim in aims.items():
@@ -479,11 +473,10 @@ class Inverse:
         return aims
 
     def _held(self, state: State, status: InverseStatus, cause: PliantError | None) -> InverseStep:
-        slices = self.robot.system.slices
-        efforts = {name: state.efforts[slices[name]] for name in self.actuators}
-        nothing = {name: np.full(len(self.robot.ports[name].row_names), np.nan) for name in self.effectors}
-        delta = self.robot.system.displacements(state.x)
-        displacements = {name: delta[slices[name]] for name in self.actuators}
+        robot = self.robot
+        efforts = {name: robot.effort(state, name) for name in self.actuators}
+        nothing = {name: np.full(len(robot.ports[name].labels), np.nan) for name in self.effectors}
+        displacements = {name: robot.displacement(state, name) for name in self.actuators}
         return InverseStep(status, state, efforts, displacements, nothing, cause=cause)
 
 

@@ -34,7 +34,7 @@ class LoopLog:
         """file: of the recording (MCAP), which must not exist, unless it is to be overwritten."""
         require_kind_of(controller, "controller", TwoRates)
         n, e = len(controller.controller.rows), len(controller.effector_rows)
-        names = controller.robot.system.row_names
+        names = controller.robot.row_names
         commands = tuple(names[k] for k in controller.controller.rows)
         control = np.dtype(
             [

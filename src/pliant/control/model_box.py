@@ -18,7 +18,7 @@ def model_record(robot: Robot) -> np.dtype[np.void]:
     model took; failures: how many could not be made before; positive_definite: whether its tangent was (else the warped one
     was taken for the exact one).
     """
-    rows = len(robot.system.row_names)
+    rows = len(robot.row_names)
     fields = [
         ("stamp", "f8"), ("cycle", "f8"), ("failures", "i8"), ("positive_definite", "i8"), ("process", "i8"),
         ("W", "f8", (rows, rows)), ("delta_free", "f8", (rows,)), ("delta", "f8", (rows,)), ("efforts", "f8", (rows,)),

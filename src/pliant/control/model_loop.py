@@ -10,7 +10,7 @@ from pliant.algebra.limited import limited_efforts
 from pliant.body.body import Tangent
 from pliant.device.wiring import Kind
 from pliant.errors import PliantError
-from pliant.motion import Statics
+from pliant.motion import beginning
 from pliant.robot import Robot, Role, State
 
 Array = NDArray[np.float64]
@@ -32,14 +32,19 @@ class ModelLoop:
         """state: where the robot is now (default: in balance under its efforts); kind: what the motors hold, and so what
         `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the robot's size."""
         self.robot = robot
-        self.state = Statics(robot).solve().require().state if state is None else state
+        self.state = beginning(robot) if state is None else state
         self._tangent, self.kind = tangent, kind
         self._reach = largest_move * robot.size
-        self.model: Condensed = robot.linearize(self.state, tangent=tangent)
+        self._here = robot.linearize(self.state, tangent=tangent)
         names = robot.named(Role.ACTUATOR)
         self._rows = self.model.rows(*names)
-        self._limits = np.concatenate([robot.limits[name].effort for name in names])
+        self._limits = np.concatenate([robot.ports[name].able for name in names])
         self.failures = 0
+
+    @property
+    def model(self) -> Condensed:
+        """The condensed model where the robot is."""
+        return self._here.model
 
     def command(self) -> Array:
         """What the motors hold where the model is, efforts or displacements [n]."""
@@ -64,19 +69,18 @@ class ModelLoop:
         try:
             if not np.isfinite(command).all():
                 raise PliantError("the command is not a number", remedy="give one number per actuator row")
-            after, share = self.robot.system.follow(
-                before, self.model, self._efforts(command), largest_move=self._reach
-            )
+            after, share = self._here.follow(self._efforts(command), largest_move=self._reach)
             if share == 0.0:
                 raise PliantError("the command would tear the robot", remedy="start again from the last good state")
-            model = self.robot.linearize(after, tangent=self._tangent)
+            here = self.robot.linearize(after, tangent=self._tangent)
+            model = here.model
             if not (np.isfinite(model.W).all() and np.isfinite(model.delta_free).all()):
                 raise PliantError("the model is not a number", remedy="start again from the last good state")
         except PliantError:
             self.failures += 1
-            self.model = self.robot.linearize(before, tangent=self._tangent)  # as it was: `follow` wants the last one
+            self._here = self.robot.linearize(before, tangent=self._tangent)  # as it was
             return None
-        self.state, self.model = after, model
+        self.state, self._here = after, here
         return model
 
     def _efforts(self, command: Array) -> Array:

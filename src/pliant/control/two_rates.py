@@ -31,9 +31,9 @@ from pliant.device import Drive, Guard
 from pliant.device.wiring import Kind, Wiring, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.exchange import stop_signals, usable_cores
-from pliant.motion import Statics
+from pliant.motion import beginning
 from pliant.robot import Robot
-from pliant.robot.system import require_tangent
+from pliant.robot.equations import require_tangent
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class TwoRates(Commander):
             super().__init__(
                 robot, box, kind=kind, rate=rate, model_rate=model_rate, guard=guard, energy=energy, speed=speed
             )
-            hanging = robot.linearize(Statics(robot).solve().require().state)
+            hanging = robot.linearize(beginning(robot)).model
         except BaseException:
             box.close()
             raise

@@ -141,8 +141,8 @@ class Guard:
         names = robot.named(Role.ACTUATOR)
         if not names:
             raise InputError("the robot has no actuators", remedy="add one with robot.actuate(...)")
-        for name in names:
-            own = robot.limits[name]
+        limits = [robot.ports[name].limits for name in names]
+        for name, own in zip(names, limits, strict=True):
             if not np.isfinite(getattr(own, kind)).all():
                 raise InputError(
                     f"actuator {name!r} has no limits of its {kind}", remedy=f"give robot.actuate {kind}=(low, high)"
@@ -152,10 +152,8 @@ class Guard:
                     f"actuator {name!r} has no {kind}_rate",
                     remedy="give it to robot.actuate, or rate= [per second] here",
                 )
-        low, high = np.concatenate([getattr(robot.limits[name], kind) for name in names]).T
-        rates = (
-            np.concatenate([getattr(robot.limits[name], f"{kind}_rate") for name in names]) if rate is None else rate
-        )
+        low, high = np.concatenate([getattr(own, kind) for own in limits]).T
+        rates = np.concatenate([getattr(own, f"{kind}_rate") for own in limits]) if rate is None else rate
         guard = cls(low, high, rates, np.clip(0.0, low, high) if safe is None else safe, hold=hold, ramp=ramp)
         guard.kind = kind
         return guard

@@ -12,7 +12,7 @@ from pliant.checks import row_of_numbers, single, whole
 from pliant.device.drive import Measurement
 from pliant.device.wiring import Kind, Wiring, commanded_ports, measured_ports
 from pliant.errors import InputError
-from pliant.motion import Dynamics, Statics
+from pliant.motion import Dynamics, beginning
 from pliant.port import Cable, Capstan, Port
 from pliant.robot import Robot, Role, State
 
@@ -35,7 +35,7 @@ class SimulatedPlant:
     def __init__(
         self,
         robot: Robot,
-        step: float = 0.005,
+        h: float = 0.005,
         *,
         kind: Kind = "effort",
         settling: float = 0.01,
@@ -47,42 +47,45 @@ class SimulatedPlant:
         start: ArrayLike | None = None,
         method: str = "linearized",
     ) -> None:
-        """step [s]: of time; settling [s]: 0 for motors that are at once where they should be; friction: coefficient with
+        """h [s]: its time step; settling [s]: 0 for motors that are at once where they should be; friction: coefficient with
         which commanded cables rub at their bends (`Capstan`); noise: standard deviation of what is measured, in its unit,
         for all ports or by name; commands, measures: names of ports, see `Wiring.of_robot`; start [rows]: where the
         motors are first, by default no effort, or displacements that just take up the slack; method: of `Dynamics`.
 
-        It begins in equilibrium at time zero.
+        It begins at rest at time zero; where nothing holds the robot, as it was made.
         """
         self.wiring = Wiring.of_robot(robot, kind, commands=commands, measures=measures)
         self._commanded = commanded_ports(robot) if commands is None else tuple(commands)
         self._measured = measured_ports(robot, self._commanded) if measures is None else tuple(measures)
-        step, friction = single(step, "the time step", unit="s"), single(friction, "friction")
+        h, friction = single(h, "the time step", unit="s"), single(friction, "friction")
         settling = single(settling, "settling", unit="s")
         if not (np.isfinite(settling) and settling >= 0):
             raise InputError(f"settling is {settling} s", remedy="give a time >= 0")
         if not (np.isfinite(friction) and friction >= 0):
             raise InputError(f"friction is {friction}", remedy="give a coefficient >= 0, such as 0.1")
         for name in self._commanded:
-            port = robot.ports[name]
+            port = robot.ports[name].port
             if kind == "displacement" and len(port.target_names) != port.given_rows:
                 raise InputError(
                     f"{name!r} is a {type(port).__name__}, whose displacement is no row of commands",
                     remedy="command it by efforts, or impose it on the robot",
                 )
         self.kind = kind
-        self.robot, self._slices = _twin(robot, self._commanded, kind, friction)
+        self.robot = _commanded_by(robot, self._commanded, kind, friction)
+        ends = np.cumsum([robot.ports[name].port.given_rows for name in self._commanded])
+        self._slices = [slice(int(first), int(end)) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
+        self._made_of, self._made_for = robot, robot.row_names
         limits = _effort_limits(robot, self._commanded)
         unlimited: Array = np.full_like(limits[0], np.inf)
         self._low, self._high = limits if kind == "effort" else (-unlimited, unlimited)
         self._noise = _deviations(self.robot, self._measured, noise)
         self._random = np.random.default_rng(whole(seed, "seed", least=0))
-        self.motion = Dynamics(self.robot, step, method=method)
-        self._share = 1.0 if settling == 0 else -np.expm1(-step / settling)
+        self.motion = Dynamics(self.robot, h, method=method)
+        self._share = 1.0 if settling == 0 else -np.expm1(-h / settling)
         self.motors = self._first_motors(robot, start)
         """Where the motors are [rows], in the unit of commands."""
         self._set_motors()
-        self.state: State = Statics(self.robot).solve().require().state
+        self.state: State = beginning(self.robot)
         self.failures = 0
         """Steps that failed and left the state as it was."""
         self.spent = 0.0
@@ -98,6 +101,7 @@ class SimulatedPlant:
     def advance(self, command: Array, until: float) -> int:
         """Go on to the last whole step before `until` [s] with this command [rows]; returns the number of steps. Rows of
         the command that are not numbers leave their motors where they are."""
+        self._made_of.require_unchanged(self._made_for, "plant")
         steps = max(0, int(np.floor(until / self.motion.h + 1e-9)) - self._ticks) if np.isfinite(until) else 0
         begin = time.monotonic() if steps else 0.0
         for _ in range(steps):
@@ -151,11 +155,8 @@ class SimulatedPlant:
         idle: Array = np.clip(0.0, *_effort_limits(robot, self._commanded))
         if self.kind == "effort":
             return idle
-        hanging, slices = _twin(robot, self._commanded, "effort", 0.0)
-        for name, own in zip(self._commanded, slices, strict=True):
-            hanging.set_effort(name, idle[own])
-        state = Statics(hanging).solve().require().state
-        return _readings(hanging, state, self._commanded)
+        hanging = _commanded_by(robot, self._commanded, "effort", 0.0)
+        return _readings(hanging, beginning(hanging), self._commanded)
 
 
 def pace_in_words(plant_time: float, real_time: float, spent: float, step: float) -> str:
@@ -170,37 +171,14 @@ def pace_in_words(plant_time: float, real_time: float, spent: float, step: float
     )
 
 
-def _twin(robot: Robot, commanded: Sequence[str], kind: Kind, friction: float) -> tuple[Robot, list[slice]]:
-    """The same bodies and ports with the commanded ones imposed; and the command rows of each."""
-    twin, slices, begin = Robot(*robot.bodies, gravity=robot.gravity, threads=robot.threads), [], 0
-    for name, port in robot.ports.items():
-        role, body = robot.roles[name], _body_of(robot, name)
-        if name in commanded:
-            port = _with_friction(port, friction)
-            limits = None if name not in robot.limits else robot.limits[name].effort
-            if kind == "effort":
-                twin.impose(name, port, effort=np.clip(0.0, *_efforts_of(robot, name).T), body=body)
-            else:
-                reading = port.reading(port.points)
-                twin.impose(name, port, displacement=reading[: port.given_rows], effort_limits=limits, body=body)
-        elif role is Role.IMPOSED:
-            twin.impose(name, port, effort=robot.effort(robot.rest(), name)[: port.given_rows], body=body)
-        elif role is Role.DRIVEN:
-            limits = robot.limits[name].effort
-            twin.impose(name, port, displacement=robot.displacements[name], effort_limits=limits, body=body)
-        elif role is not Role.ACTUATOR:
-            twin.sense(name, port, body=body)
-    for name in commanded:
-        rows = robot.ports[name].given_rows
-        slices.append(slice(begin, begin + rows))
-        begin += rows
-    return twin, slices
-
-
-def _body_of(robot: Robot, name: str) -> int:
-    """The body that a port is on."""
-    first = np.cumsum([0, *(body.node_count for body in robot.bodies)])
-    return int(np.searchsorted(first, robot.attachment(name).entry_nodes[0], side="right")) - 1
+def _commanded_by(robot: Robot, commanded: Sequence[str], kind: Kind, friction: float) -> Robot:
+    """The robot with the commanded ports given by a motor, and everything else that a controller does left to be looked at."""
+    given = Role.IMPOSED if kind == "effort" else Role.DRIVEN
+    roles: dict[str, Role | None] = dict.fromkeys(robot.named(Role.EFFECTOR), Role.SENSOR)
+    roles |= dict.fromkeys(robot.named(Role.ACTUATOR))
+    roles |= dict.fromkeys(commanded, given)
+    ports = {name: _with_friction(robot.ports[name].port, friction) for name in commanded}
+    return robot.with_roles(roles, ports)
 
 
 def _with_friction(port: Port, friction: float) -> Port:
@@ -209,22 +187,14 @@ def _with_friction(port: Port, friction: float) -> Port:
     return Capstan(port.points, port.pull, friction=friction)
 
 
-def _efforts_of(robot: Robot, name: str) -> Array:
-    """Limits [rows, 2] of the effort of a port: the robot's, and what the port can do at all."""
-    port = robot.ports[name]
-    rows = port.given_rows
-    own = robot.limits[name].effort[:rows] if name in robot.limits else np.tile([-np.inf, np.inf], (rows, 1))
-    return np.stack([np.maximum(own[:, 0], port.effort_range[0]), np.minimum(own[:, 1], port.effort_range[1])], axis=1)
-
-
 def _effort_limits(robot: Robot, commanded: Sequence[str]) -> tuple[Array, Array]:
-    both = np.concatenate([_efforts_of(robot, name) for name in commanded])
-    return both[:, 0], both[:, 1]
+    low, high = np.concatenate([robot.ports[name].able for name in commanded]).T
+    return low, high
 
 
 def _readings(robot: Robot, state: State, names: Sequence[str]) -> Array:
     """Displacements of the rows that a user reads, [rows]."""
-    parts = [robot.displacement(state, name)[: robot.ports[name].given_rows] for name in names]
+    parts = [robot.displacement(state, name)[: robot.ports[name].port.given_rows] for name in names]
     return np.concatenate([np.empty(0), *parts])
 
 
@@ -235,7 +205,7 @@ def _deviations(robot: Robot, measured: Sequence[str], noise: float | Mapping[st
         if unknown:
             raise InputError(f"noise of {unknown[0]!r}, which is not measured", remedy=f"choose among {list(measured)}")
     sizes = {name: single(noise.get(name, 0.0) if isinstance(noise, Mapping) else noise, "noise") for name in measured}
-    out = np.concatenate([np.empty(0), *(np.full(robot.ports[name].given_rows, sizes[name]) for name in measured)])
+    out = np.concatenate([np.empty(0), *(np.full(robot.ports[name].port.given_rows, sizes[name]) for name in measured)])
     if not (np.isfinite(out).all() and (out >= 0).all()):
         raise InputError(f"noise is {noise}", remedy="give standard deviations >= 0")
     return out

@@ -69,11 +69,9 @@ def _rows(robot: Robot, ports: Sequence[str], kind: Kind) -> tuple[tuple[str, ..
     names: list[str] = []
     units: list[str] = []
     for name in ports:
-        port = robot.attachment(name).port
-        rows = port.row_names[: port.given_rows]
-        own = port.row_units if port.row_units and kind == "displacement" else ()
-        names += [f"{name}.{row}" if row else name for row in rows]
-        units += own[: len(rows)] or [port.effort_unit if kind == "effort" else port.displacement_unit] * len(rows)
+        port = robot.ports[name].port
+        names += port.labels(name)[: port.given_rows]
+        units += (port.effort_units if kind == "effort" else port.displacement_units)[: port.given_rows]
     return tuple(names), tuple(units)
 
 

@@ -22,6 +22,7 @@ from pliant.motion.frequency import crossing_frequency, peak_frequency
 from pliant.motion.integrator_damping import integrator_damping
 from pliant.motion.modes import Modes, natural_modes
 from pliant.motion.result import Status, StepResult
+from pliant.motion.settled import beginning, settled
 from pliant.motion.simulation import Recording, Simulation
 from pliant.motion.statics import Statics
 
@@ -38,10 +39,12 @@ __all__ = [
     "Statics",
     "Status",
     "StepResult",
+    "beginning",
     "crossing_frequency",
     "integrator_damping",
     "natural_modes",
     "peak_frequency",
+    "settled",
 ]
 
 

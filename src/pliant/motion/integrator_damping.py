@@ -74,7 +74,7 @@ def _of_spin(robot: Robot, state: State, h: float) -> str:
 def _is_held(robot: Robot) -> bool:
     """Whether supports hold every part of it."""
     try:
-        robot.system.assembly.require_supported()
+        robot.equations.assembly.require_supported()
     except SupportError:
         return False
     return True
@@ -86,7 +86,7 @@ def _spin(robot: Robot, state: State) -> float:
     arms = state.x - mass @ state.x / mass.sum()
 
     def angular_momentum(v: Array) -> Array:
-        return np.asarray(np.cross(arms, robot.system.momentum(v)).sum(axis=0))
+        return np.asarray(np.cross(arms, robot.equations.momentum(v)).sum(axis=0))
 
     inertia = np.array([angular_momentum(np.cross(axis, arms)) for axis in np.eye(3)])
     return float(np.linalg.norm(np.linalg.solve(inertia, angular_momentum(state.v))))

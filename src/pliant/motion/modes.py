@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from pliant.body.body import Tangent
 from pliant.errors import InputError, NotPositiveDefiniteError
 from pliant.robot import Robot, Role, State
-from pliant.robot.system import require_tangent
+from pliant.robot.diagnosis import diagnosis
+from pliant.robot.equations import require_tangent
+from pliant.robot.factored import Factored
 
 Array = NDArray[np.float64]
 
@@ -43,22 +45,22 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     state = _unloaded(robot) if state is None else state
-    system = robot.system
-    system.require_fits(state)
+    robot.require_fits(state)
     require_tangent(tangent)
-    assembly = system.assembly
+    equations = robot.equations
+    assembly = equations.assembly
     size = 3 * assembly.coordinate_count
     if not (isinstance(count, (int, np.integer)) and 1 <= count < size - 1):
         raise InputError(f"{count!r} modes of {size} coordinates", remedy=f"ask for 1 to {size - 2}")
-    shift = _factorized_with_shift(robot, state, float(tangent == "exact"))
+    found, shift = _factored_with_shift(robot, state, float(tangent == "exact"))
 
     def times_mass(u: Array) -> Array:
-        momentum = system.momentum(assembly.motion_of_nodes(u.reshape(-1, 3)))
-        return assembly.force_on_coordinates(momentum).reshape(-1)
+        momentum = equations.momentum(assembly.motion_of_nodes(found.T, u))
+        return found.on_coordinates(momentum).reshape(-1)
 
     M = LinearOperator((size, size), matvec=times_mass, dtype=float)
     K = LinearOperator((size, size), matvec=lambda u: u, dtype=float)  # known by its inverse alone
-    inverse = LinearOperator((size, size), matvec=_inverse_that_holds(robot, state, shift), dtype=float)
+    inverse = LinearOperator((size, size), matvec=_inverse_that_holds(robot, state, found), dtype=float)
     start = np.random.default_rng(0).normal(size=size)
     squares, vectors = eigsh(K, k=int(count), M=M, sigma=-shift, OPinv=inverse, v0=start)
     if squares.min() < -1e-4 * shift:
@@ -66,34 +68,33 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
             f"about this state a motion grows by exp({np.sqrt(-squares.min()):.3g} t): it is not stable",
             remedy="ask for modes about a stable equilibrium, or use tangent='warped'",
         )
-    shapes = np.array([assembly.motion_of_nodes(np.ascontiguousarray(column).reshape(-1, 3)) for column in vectors.T])
+    shapes = np.array([assembly.motion_of_nodes(found.T, np.ascontiguousarray(column)) for column in vectors.T])
     return Modes(np.sqrt(np.where(squares < 1e-4 * shift, 0.0, squares)) / (2 * np.pi), shapes)
 
 
-def _factorized_with_shift(robot: Robot, state: State, exactness: float) -> float:
-    """Factorize K, or M + K / s where K alone is singular; returns the shift s [1/s^2], 0 where none is needed.
+def _factored_with_shift(robot: Robot, state: State, exactness: float) -> tuple[Factored, float]:
+    """K, or M + K / s where K alone is singular, factorized; and the shift s [1/s^2], 0 where none is needed."""
+    equations, loads = robot.equations, robot.loads(state.efforts)
+    found = equations.factor(state.pose, loads, exactness=exactness)
+    if found.report.ok:
+        return found, 0.0
+    shift = small_shift(robot, state)
+    undamped = np.zeros((equations.assembly.body_slices[-1].stop, 3, 3))
+    found = equations.factor(state.pose, loads, exactness=exactness, h=1 / np.sqrt(shift), damping=undamped)
+    if not found.report.ok:
+        raise diagnosis(found)
+    return found, shift
 
-    Free motions have the eigenvalue 0. s is small beside the square of the lowest elastic frequency, which is estimated from
-    that of a uniform swelling.
-    """
-    system = robot.system
-    _, _, report = system.linearize(state.pose, state.efforts, exactness=exactness)
-    if report.ok:
-        return 0.0
+
+def small_shift(robot: Robot, state: State) -> float:
+    """A square of a frequency [1/s^2] that is small beside that of the lowest elastic one, which is estimated from that of a
+    uniform swelling: free motions have none at all."""
     swelling = state.x - state.x.mean(axis=0)
     force = np.zeros_like(swelling)
-    for body, first, last in zip(robot.bodies, system.assembly.begin[:-1], system.assembly.begin[1:], strict=True):
-        force[first:last] = (body.stiffness(state.x[first:last], "warped") @ swelling[first:last].ravel()).reshape(
-            -1, 3
-        )
-    shift = 1e-4 * float(np.vdot(swelling, force) / np.vdot(swelling, system.momentum(swelling)))
-    undamped = np.zeros((system.assembly.body_slices[-1].stop, 3, 3))
-    _, _, report = system.linearize(
-        state.pose, state.efforts, exactness=exactness, step=1 / np.sqrt(shift), damping=undamped
-    )
-    if not report.ok:
-        raise system.diagnosis(report, state.pose, moving=True)
-    return shift
+    for name, body in zip(robot.body_names, robot.bodies, strict=True):
+        own = robot.nodes_of(name)
+        force[own] = (body.stiffness(state.x[own], "warped") @ swelling[own].ravel()).reshape(-1, 3)
+    return 1e-4 * float(np.vdot(swelling, force) / np.vdot(swelling, robot.equations.momentum(swelling)))
 
 
 def _unloaded(robot: Robot) -> State:
@@ -101,28 +102,27 @@ def _unloaded(robot: Robot) -> State:
     state = robot.rest()
     efforts = state.efforts.copy()
     for name in (*robot.named(Role.IMPOSED), *robot.named(Role.ACTUATOR)):
-        efforts[robot.system.slices[name]] = 0.0
+        efforts[robot.ports[name].rows] = 0.0
     return replace(state, efforts=efforts)
 
 
-def _inverse_that_holds(robot: Robot, state: State, shift: float) -> Callable[[Array], Array]:
-    """b -> u with (K + s M) u + H^T mu = b, H u = 0, H being the rows of driven ports that hold, by the last factorization
-    (of K, or with a shift s of M + K / s): the solution without them less its part along them."""
-    system, scale = robot.system, 1 / shift if shift else 1.0
+def _inverse_that_holds(robot: Robot, state: State, found: Factored) -> Callable[[Array], Array]:
+    """b -> u with (K + s M) u + H^T mu = b, H u = 0, H being the rows of driven ports that hold, by a factorization (of K, or
+    with a shift s of M + K / s): the solution without them less its part along them."""
+    equations = robot.equations
     forces = []
     for name in robot.named(Role.DRIVEN):
-        rows, limits = system.slices[name], robot.limits[name].effort
-        for row, (low, high) in zip(range(rows.start, rows.stop), limits, strict=True):
-            if low < state.efforts[row] < high:
+        mounted = robot.ports[name]
+        for row, (low, high) in enumerate(mounted.able):
+            if low < state.efforts[mounted.rows][row] < high:
                 unit = np.zeros_like(state.efforts)
-                unit[row] = 1.0
-                force = system.assembly.force_on_coordinates(system.port_force(state.pose, unit))
-                forces.append(force.reshape(-1))
-    H = np.array(forces).reshape(len(forces), 3 * system.assembly.coordinate_count)
-    Y = np.array([system.cholesky.solve(row) for row in H]).reshape(H.shape)
+                unit[mounted.rows.start + row] = 1.0
+                forces.append(found.on_coordinates(equations.port_force(found.placed, unit)).reshape(-1))
+    H = np.array(forces).reshape(len(forces), 3 * equations.assembly.coordinate_count)
+    Y = np.array([equations.cholesky.solve(row) for row in H]).reshape(H.shape)
 
     def inverse(b: Array) -> Array:
-        u = scale * np.asarray(system.cholesky.solve(np.ascontiguousarray(b)))
+        u = found.scale * np.asarray(equations.cholesky.solve(np.ascontiguousarray(b)))
         return np.asarray(u - Y.T @ np.linalg.solve(H @ Y.T, H @ u)) if len(H) else u
 
     return inverse

@@ -27,6 +27,9 @@ class Status(Enum):
         "elements are stretched beyond what any material can bear: a load is too large, or its unit or that of the "
         "modulus is wrong; the state is the last good one"
     )
+    LOOSE = (
+        "nothing holds the robot, so it has no rest; add fixed nodes or hold displacements, or let it move (Dynamics)"
+    )
     FAILED = "the equations cannot be solved here; the state is the last good one"
 
     @property

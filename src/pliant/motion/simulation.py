@@ -73,18 +73,18 @@ class Simulation:
     >>> beam = TetBody(mesh, Corotational(E=1e6, nu=0.3), fixed=mesh.where(x_below=0), damping=(0.0, 0.02))
     >>> robot = Robot(beam, gravity=(0, 0, -9.81))
     >>> robot.sense("tip", Point(near=(0.1, 0.01, 0.01)))
-    >>> simulation = Simulation(robot, step=0.02)
+    >>> simulation = Simulation(robot, h=0.02)
     >>> record = simulation.run(0.2, record=["tip"])
     >>> len(record), bool(record["tip"][-1, 2] < 0.01)
     (11, True)
     """
 
-    def __init__(self, robot: Robot, *, step: float, motion: Dynamics | Statics | None = None) -> None:
-        """step: time step [s]. motion: how to step, of this robot and with this step; default: linearized backward Euler.
+    def __init__(self, robot: Robot, *, h: float, motion: Dynamics | Statics | None = None) -> None:
+        """h: time step [s]. motion: how to step, of this robot and with this step; default: linearized backward Euler.
         With a `Statics`, every step is an equilibrium and time only counts."""
         self.robot = robot
-        self.h = number(step, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")
-        self.motion = motion if motion is not None else Dynamics(robot, step)
+        self.h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")
+        self.motion = motion if motion is not None else Dynamics(robot, h)
         if self.motion.robot is not robot or (isinstance(self.motion, Dynamics) and self.motion.h != self.h):
             raise InputError(
                 "the motion is of another robot or has another time step", remedy="make it with the same ones"

@@ -123,9 +123,9 @@ def mean_error(run: SimulatedRun) -> float:
     return 1e3 * float(run.error[-lap:].mean())
 
 
-def different_plant(step: float = 0.005) -> SimulatedPlant:
+def different_plant(h: float = 0.005) -> SimulatedPlant:
     """The plant that stands for the paper's robot."""
-    return diamond.plant(step, kind="displacement", size=0.0068, friction=0.05)
+    return diamond.plant(h, kind="displacement", size=0.0068, friction=0.05)
 
 
 def static_errors(robot: Robot, hanging: State, plant: SimulatedPlant, count: int = 8) -> Array:

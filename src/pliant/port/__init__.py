@@ -24,7 +24,7 @@ from pliant.port.force import Force
 from pliant.port.frame import Frame
 from pliant.port.hinge import Hinge
 from pliant.port.point import Point
-from pliant.port.port import Attachment, Port
+from pliant.port.port import Attachment, PlacedPort, Port
 from pliant.port.stiffness import Stiffness
 
 all_ports: tuple[type[Port], ...] = (Cable, Capstan, Force, Point, Center, Frame, Hinge, Cavity, Stiffness)
@@ -38,6 +38,7 @@ __all__ = [
     "Force",
     "Frame",
     "Hinge",
+    "PlacedPort",
     "Point",
     "Port",
     "Stiffness",

@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.body import Body
 from pliant.errors import PliantError
-from pliant.port.port import Array, Attachment, Port
+from pliant.port.port import Array, Attachment, PlacedPort, Port
 
 
 class PortError(PliantError):
@@ -26,32 +26,33 @@ def check_port(port: Port, body: Body, *, size: float | None = None, seed: int =
     x = body.rest + size * rng.uniform(-1, 1, body.rest.shape)
     efforts = rng.uniform(0.5, 2.0, attachment.row_count)
     h = 1e-6 * extent
-    for k in range(6 if attachment.port.relative else 3):
-        if k == 3:
-            attachment.face(x)
-        d = rng.normal(size=x.shape)
-        slope = (attachment.displacement(x + h * d) - attachment.displacement(x - h * d)) / (2 * h)
-        rows = np.einsum("rei,ei->r", attachment.slopes(x), d[attachment.entry_nodes])
-        _compare(port, "slope", "its displacement", slope, rows, 1e-5 * np.abs(rows).max())
-        pull = (_pull(attachment, x + h * d, efforts) - _pull(attachment, x - h * d, efforts)) / (2 * h)
-        curved = curvature_times(attachment, x, efforts, d)
-        allowed = 1e-5 * np.abs(curved).max() + 1e-7 * np.abs(_pull(attachment, x, efforts)).max() / size
-        _compare(port, "curvature", "its slope", pull, curved, float(allowed))
+    references = (None, attachment.faced(x).reference) if attachment.port.relative else (None,)
+    for reference in references:
+        for _ in range(3):
+            d = rng.normal(size=x.shape)
+            here, ahead, behind = (attachment.at(y, reference) for y in (x, x + h * d, x - h * d))
+            slope = (ahead.displacement - behind.displacement) / (2 * h)
+            rows = np.einsum("rei,ei->r", here.slopes, d[attachment.entry_nodes])
+            _compare(port, "slope", "its displacement", slope, rows, 1e-5 * np.abs(rows).max())
+            pull = (_pull(ahead, efforts, x) - _pull(behind, efforts, x)) / (2 * h)
+            curved = curvature_times(here, efforts, d)
+            allowed = 1e-5 * np.abs(curved).max() + 1e-7 * np.abs(_pull(here, efforts, x)).max() / size
+            _compare(port, "curvature", "its slope", pull, curved, float(allowed))
 
 
-def curvature_times(attachment: Attachment, x: Array, efforts: Array, d: Array) -> Array:
-    """sum lambda_i d2 delta_i d, [n, 3]: the blocks at (rows, cols) and their mirror images times a direction."""
+def curvature_times(placed: PlacedPort, efforts: Array, d: Array) -> Array:
+    """sum lambda_i d2 delta_i d, (n, 3): the blocks at (rows, cols) and their mirror images times a direction."""
     out = np.zeros_like(d)
-    blocks = attachment.curvature(x, efforts)
+    attachment, blocks = placed.attachment, placed.curvature(efforts)
     np.add.at(out, attachment.rows, np.einsum("bij,bj->bi", blocks, d[attachment.cols]))
     apart = attachment.rows != attachment.cols
     np.add.at(out, attachment.cols[apart], np.einsum("bji,bj->bi", blocks[apart], d[attachment.rows[apart]]))
     return out
 
 
-def _pull(attachment: Attachment, x: Array, efforts: Array) -> Array:
-    out = np.zeros_like(x)
-    np.add.at(out, attachment.entry_nodes, np.einsum("r,rei->ei", efforts, attachment.slopes(x)))
+def _pull(placed: PlacedPort, efforts: Array, like: Array) -> Array:
+    out = np.zeros_like(like)
+    np.add.at(out, placed.attachment.entry_nodes, np.einsum("r,rei->ei", efforts, placed.slopes))
     return out
 
 

@@ -40,8 +40,8 @@ class Frame(Port):
     lambda . log(R R_ref^T) at the reference, its symmetric part. Read without a reference (`robot.displacement`), the
     rotation is that from rest, |log| <= pi.
 
-    Targets are seven numbers: position and unit quaternion wxyz of the rotation from rest (`robot.reading` gives those of a
-    state); without rotation rows, one number per row.
+    Targets are seven numbers: position and unit quaternion wxyz of the rotation from rest (`robot.displacement(state, name,
+    as_target=True)` gives those of a state); without rotation rows, one number per row.
     """
 
     effort_unit: ClassVar[str] = "N, N m"

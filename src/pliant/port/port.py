@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +20,10 @@ Ids = NDArray[np.int64]
 
 FARTHEST = 1e6
 """No point of a robot is farther away than this [m]."""
+
+
+CONJUGATE = {"m": "N", "rad": "N m", "m^3": "Pa"}
+"""Units of efforts that do work on displacements in these units."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Port(ABC):
 
     A *relative* port measures delta from a reference, an array of its own making (the orientation of a `Frame` where it was
     linearized): `reference(p)` takes it, `measured_from(reference)` is the port that uses it, and `goal(target)` says
-    which delta a target asks for, from the same reference. Only `Attachment.face` decides which reference is in force.
+    which delta a target asks for, from the same reference.
     """
 
     effort_unit: ClassVar[str]
@@ -59,12 +64,28 @@ class Port(ABC):
     row_names: tuple[str, ...] = ("",)
     """Names of the rows: ("",) for a scalar, ("x", "y", "z") for a position."""
     row_units: tuple[str, ...] = ()
-    """Units of the rows where they differ; empty: all have `displacement_unit`."""
+    """Units of the rows' displacements where they differ; empty: all have `displacement_unit`."""
     curved_pairs: Ids = np.empty((0, 2), np.int64)
     """Pairs (a, b) of points that the curvature couples, each once, [c, 2]."""
 
     effort_range: tuple[float, float] = (-np.inf, np.inf)
     """Efforts (low, high) that the port can have at all: a cable does not push."""
+
+    @property
+    def displacement_units(self) -> tuple[str, ...]:
+        """The unit of every row's displacement."""
+        return self.row_units or (self.displacement_unit,) * len(self.row_names)
+
+    @property
+    def effort_units(self) -> tuple[str, ...]:
+        """The unit of every row's effort: what does work on its displacement."""
+        if self.row_units:
+            return tuple(CONJUGATE.get(unit, "") for unit in self.row_units)
+        return (self.effort_unit,) * len(self.row_names)
+
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Names of the rows of a port of this name: "tip.x", or "tendon" for a scalar."""
+        return tuple(f"{name}.{row}" if row else name for row in self.row_names)
 
     def seen_by(self, body: Body) -> Port:
         """The port as it is attached to this body: itself, unless the body's shape functions ask for more points."""
@@ -159,17 +180,14 @@ class Port(ABC):
 class Attachment:
     """A port on a body: delta, H and curvature as functions of the node positions of the whole assembly.
 
-    Points are carried by nodes, p = W x; the chain rule gives H = (d delta / dp) W on the nodes `entry_nodes` [e], and the
-    curvature W^T (d2 delta / dp2) W as blocks for the pairs of nodes (rows, cols) [b].
-
-    It also keeps the reference of a relative port: `face` takes it, and everything below is measured from it until the next.
+    Points are carried by nodes, p = W x; the chain rule gives H = (d delta / dp) W on the nodes `entry_nodes` (e,), and the
+    curvature W^T (d2 delta / dp2) W as blocks for the pairs of nodes (rows, cols) (b,).
     """
 
     def __init__(self, port: Port, body: Body, first_node: int, *, loaded: bool = True) -> None:
         """loaded: whether the port may ever have an effort; without, its curvature couples nothing."""
-        self.rest_port = self.port = port = port.seen_by(body)
+        self.port = port = port.seen_by(body)
         self.loaded = loaded
-        self.reference = np.empty(0)
         self.row_count = len(port.row_names)
         if port.nodes is not None:
             nodes, weights = port.nodes[:, None], np.ones((len(port.nodes), 1))
@@ -209,58 +227,66 @@ class Attachment:
         self._curve_weights = np.array([entry[4] for entry in entries], float)
 
     def positions(self, x: Array) -> Array:
-        """Where the port's points are, [k, 3]."""
+        """Where the port's points are, (k, 3)."""
         out = np.empty((len(self._begin) - 1, 3))
         carry(self._begin, self._nodes, self._weights, x, out)
         return out
 
-    def face(self, x: Array) -> None:
-        """Measure a relative port from where it is at x, from now on."""
-        if self.port.relative:
-            self.reference = self.rest_port.reference(self.positions(x))
-            self.port = self.rest_port.measured_from(self.reference)
+    def at(self, x: Array, reference: Array | None = None) -> PlacedPort:
+        """The port with the nodes at x; a relative one measured from a reference, by default from rest."""
+        return PlacedPort(self, self.positions(x), reference)
+
+    def faced(self, x: Array) -> PlacedPort:
+        """The port with the nodes at x; a relative one measured from where it is there."""
+        p = self.positions(x)
+        return PlacedPort(self, p, self.port.reference(p) if self.port.relative else None)
+
+    def spread_slopes(self, slope: Array) -> Array:
+        """H on the entry nodes (rows, e, 3) from the slope by the points (rows, k, 3)."""
+        out = np.zeros((self.row_count, len(self.entry_nodes), 3))
+        spread(self._begin, self._slots, self._weights, slope, out)
+        return out
+
+    def spread_blocks(self, blocks: Array) -> Array:
+        """Blocks for the pairs of nodes (b, 3, 3) from those of the curved pairs of points (c, 3, 3)."""
+        out = np.zeros((len(self.rows), 3, 3))
+        spread_curvature(self._curve_pairs, self._curve_slots, self._curve_weights, blocks, out)
+        return out
 
     def replace_port(self, port: Port) -> None:
         """Another port on the same points (a cable whose pull point has moved)."""
-        self.rest_port = self.port = port
+        self.port = port
 
-    def displacement(self, x: Array) -> Array:
-        """delta, [rows]."""
-        return np.asarray(self.port.displacement(self.positions(x)))
 
-    def displacement_from_rest(self, x: Array) -> Array:
-        """delta measured from the rest pose, whatever is faced, [rows]."""
-        return np.asarray(self.rest_port.displacement(self.positions(x)))
+class PlacedPort:
+    """A port where the robot is: its points at p (k, 3), and what it measures from, where it is relative."""
 
-    def shortfall(self, x: Array, target: Array) -> Array:
-        """delta at x minus the one that a target asks for, both measured from x, [rows]."""
-        p = self.positions(x)
-        port = self.rest_port.measured_from(self.rest_port.reference(p)) if self.port.relative else self.port
-        return np.asarray(port.displacement(p) - port.goal(target))
+    def __init__(self, attachment: Attachment, p: Array, reference: Array | None) -> None:
+        self.attachment, self.p, self.reference = attachment, p, reference
+        self.port = attachment.port if reference is None else attachment.port.measured_from(reference)
 
-    def slopes(self, x: Array) -> Array:
-        """H on the entry nodes, [rows, e, 3]."""
-        out = np.zeros((self.row_count, len(self.entry_nodes), 3))
-        spread(self._begin, self._slots, self._weights, self.port.slope(self.positions(x)), out)
-        return out
+    @cached_property
+    def displacement(self) -> Array:
+        """delta, (rows,)."""
+        return np.asarray(self.port.displacement(self.p))
 
-    def curvature(self, x: Array, efforts: Array) -> Array:
+    @cached_property
+    def slopes(self) -> Array:
+        """H on the entry nodes, (rows, e, 3)."""
+        return self.attachment.spread_slopes(self.port.slope(self.p))
+
+    def curvature(self, efforts: Array) -> Array:
         """Blocks of sum_i efforts_i d2 delta_i / dx2 at (rows, cols), to be mirrored like any list of blocks."""
-        out = np.zeros((len(self.rows), 3, 3))
-        self._spread(self.port.curvature(self.positions(x), efforts), out)
-        return out
+        return self.attachment.spread_blocks(self.port.curvature(self.p, efforts))
 
-    def warped_curvature(self, x: Array, efforts: Array) -> Array | None:
+    def warped_curvature(self, efforts: Array) -> Array | None:
         """What the port adds to the warped tangent in its place, or None."""
-        blocks = self.port.warped_curvature(self.positions(x), efforts)
-        if blocks is None:
-            return None
-        out = np.zeros((len(self.rows), 3, 3))
-        self._spread(blocks, out)
-        return out
+        blocks = self.port.warped_curvature(self.p, efforts)
+        return None if blocks is None else self.attachment.spread_blocks(blocks)
 
-    def _spread(self, blocks: Array, out: Array) -> None:
-        spread_curvature(self._curve_pairs, self._curve_slots, self._curve_weights, blocks, out)
+    def shortfall(self, target: Array) -> Array:
+        """delta minus the one that a target asks for, (rows,)."""
+        return np.asarray(self.displacement - self.port.goal(target))
 
 
 def as_points(points: ArrayLike, name: str) -> Array:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.algebra.condensed import Condensed
 from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers
 from pliant.errors import InputError, PliantError
 from pliant.port import Attachment, Cable, Port
+from pliant.robot.diagnosis import diagnosis
+from pliant.robot.equations import Equations, Loads, Times
+from pliant.robot.extra import NO_ROWS, ExtraRows
+from pliant.robot.linearization import Linearization
+from pliant.robot.mounted import Mounted, Ports
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
-from pliant.robot.system import System
 
 Array = NDArray[np.float64]
 
@@ -25,7 +32,8 @@ class Robot:
 
     Ports are added by what they are for: `actuate` (a controller decides the effort), `effect` (the displacement is to follow a
     target), `impose` (the effort or the displacement is given: a load, a pressure, a pulled cable) and `sense` (looked at
-    only). Adding a port after the first state has been made starts the robot anew: states made before do not fit it.
+    only). `robot.ports[name]` is what there is of one: a `Mounted`. Ports are added first: states, and what was made to control
+    the robot, do not fit it any more after another one was added, and say so.
 
     >>> import pliant as pl
     >>> mesh = pl.make.box((0.1, 0.02, 0.02), (10, 2, 2))
@@ -36,25 +44,29 @@ class Robot:
     >>> state = pl.Statics(robot).solve().require().state
     >>> (1e3 * (robot.displacement(state, "tip") - (0.1, 0.01, 0.01))).round(1)  # [mm]
     array([-0.4,  0. , -8.8])
-    >>> robot.linearize(state).names
+    >>> robot.linearize(state).model.names
     ('load', 'tip.x', 'tip.y', 'tip.z')
     """
 
-    def __init__(self, *bodies: Body, gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1) -> None:
-        """gravity: acceleration [m/s^2], [3], none by default; threads: for the factorization of large models."""
-        if not bodies or not all(isinstance(body, Body) for body in bodies):
-            raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
-        self.bodies = bodies
-        self._first_nodes = np.concatenate([[0], np.cumsum([body.node_count for body in bodies])]).astype(int)
+    def __init__(
+        self, *bodies: Body | Mapping[str, Body], gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1
+    ) -> None:
+        """bodies: one or several, or a mapping of names to them, {"palm": ..., "finger": ...} (without: "body 0",
+        "body 1" ...); gravity: acceleration (3,) [m/s^2], none by default; threads: for the factorization of large models."""
+        named = _named(bodies)
+        self.bodies, self.body_names = tuple(named.values()), tuple(named)
+        self._first_nodes = np.concatenate([[0], np.cumsum([body.node_count for body in self.bodies])]).astype(int)
         self._gravity = _acceleration(gravity)
         self.threads = threads
-        self.ports: dict[str, Port] = {}
-        self.roles: dict[str, Role] = {}
-        self.limits: dict[str, Limits] = {}
-        self.weights: dict[str, Array] = {}
-        self.displacements: dict[str, Array] = {}
-        self._attachments: dict[str, Attachment] = {}
-        self._efforts: dict[str, Array] = {}
+        self._ports = Ports()
+        self.row_names: tuple[str, ...] = ()
+        """Names of all port rows, in their order: "tendon", "tip.x" ...; another tuple after every port that is added."""
+        self._sequence = 0
+
+    @property
+    def ports(self) -> Mapping[str, Mounted]:
+        """What there is of every port, by name."""
+        return MappingProxyType(self._ports)
 
     def actuate(
         self,
@@ -65,42 +77,40 @@ class Robot:
         displacement: LimitsLike | None = None,
         effort_rate: float | None = None,
         displacement_rate: float | None = None,
-        body: int = 0,
+        body: str | Body | None = None,
     ) -> None:
         """Add an actuator: a port whose effort a controller decides.
 
         effort, displacement: limits (low, high) in the port's units; without, the effort is limited by what the port can do
         (a cable pulls, 0 to infinity), where one number is the upper limit. effort_rate, displacement_rate: how fast they may
-        change, per second. Until a controller decides, the effort is zero, or the limit next to zero.
+        change, per second. Until a controller decides, the effort is zero, or the limit next to zero. body: the one that it is
+        on, by name or itself, where there are several.
         """
-        attachment = self._attached(name, port, body)
+        mounted = self._mounted(name, port, body, Role.ACTUATOR)
         limits = Limits.checked(
             name, len(port.row_names), effort, displacement, effort_rate, displacement_rate, able=port.effort_range
         )
         _require_no_inner_law(name, port)
-        _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
-        self._add(name, port, attachment, Role.ACTUATOR)
-        self.limits[name] = limits
-        self._efforts[name] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
+        low, high = limits.effort.T
+        _check_efforts(name, mounted.attachment, low, high)
+        self._add(replace(mounted, limits=limits, effort=np.clip(0.0, low, high)))
 
-    def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: int = 0) -> None:
+    def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: str | Body | None = None) -> None:
         """Add an effector: a port whose displacement is to follow a target.
 
         weight: per row, how much its error counts; by default 1, and half the robot's size [m] per radian for angles, so that
         turning the robot by an angle counts like the way that its ends go.
         """
-        attachment = self._attached(name, port, body, loaded=False)
+        mounted = self._mounted(name, port, body, Role.EFFECTOR)
         _require_no_inner_law(name, port)
         rows = len(port.row_names)
-        units = port.row_units or (port.displacement_unit,) * rows
-        default = np.where(np.array(units) == "rad", 0.5 * self.size, 1.0)
+        default = np.where(np.array(port.displacement_units) == "rad", 0.5 * self.size, 1.0)
         weights = default if weight is None else as_numbers(weight)
         if weights.shape not in ((), (1,), (rows,)) or not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise InputError(
                 f"weight of {name!r} is {weight!r}", remedy=f"give a finite weight, not negative, or {rows} of them"
             )
-        self._add(name, port, attachment, Role.EFFECTOR)
-        self.weights[name] = np.broadcast_to(weights, (rows,)).copy()
+        self._add(replace(mounted, weight=np.broadcast_to(weights, (rows,)).copy()))
 
     @property
     def size(self) -> float:
@@ -115,7 +125,7 @@ class Robot:
         *,
         displacement: ArrayLike | None = None,
         effort_limits: LimitsLike | None = None,
-        body: int = 0,
+        body: str | Body | None = None,
     ) -> None:
         """Add a port whose effort or whose displacement is given (the forward problem): exactly one of them, one value per row
         in the port's unit.
@@ -124,7 +134,7 @@ class Robot:
         `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
         slack. `robot.effort(state, name)` tells the effort of a state.
         """
-        attachment = self._attached(name, port, body)
+        mounted = self._mounted(name, port, body, Role.IMPOSED if displacement is None else Role.DRIVEN)
         if (effort is None) == (displacement is None):
             raise InputError(
                 f"{name!r} has {'no' if effort is None else 'both'} effort and displacement",
@@ -136,106 +146,151 @@ class Robot:
                     f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement="
                 )
             value = _effort(name, port, effort)
-            _check_efforts(name, attachment, value, value)
-            self._add(name, port, attachment, Role.IMPOSED)
-            self._efforts[name] = value
+            _check_efforts(name, mounted.attachment, value, value)
+            self._add(replace(mounted, effort=value))
             return
         assert displacement is not None
         aim = _displacement(name, port, displacement)
         limits = Limits.checked(name, port.given_rows, effort_limits, able=port.effort_range)
-        _check_efforts(name, attachment, limits.effort[:, 0], limits.effort[:, 1])
-        self._add(name, port, attachment, Role.DRIVEN)
-        self.limits[name], self.displacements[name] = limits, aim
-        self._efforts[name][: port.given_rows] = np.clip(0.0, limits.effort[:, 0], limits.effort[:, 1])
+        low, high = limits.effort.T
+        _check_efforts(name, mounted.attachment, low, high)
+        first = mounted.effort.copy()
+        first[: port.given_rows] = np.clip(0.0, low, high)
+        self._add(replace(mounted, displacement=aim, limits=limits, effort=first))
 
-    def sense(self, name: str, port: Port, *, body: int = 0) -> None:
+    def sense(self, name: str, port: Port, *, body: str | Body | None = None) -> None:
         """Add a port that is only looked at: its effort is zero."""
-        self._add(name, port, self._attached(name, port, body, loaded=False), Role.SENSOR)
+        self._add(self._mounted(name, port, body, Role.SENSOR))
 
     def set_effort(self, name: str, effort: ArrayLike) -> None:
         """Change the effort of an actuator or an imposed port; states made afterwards, and motions, take it over."""
-        self._require_name(name)
-        if self.roles[name] not in (Role.ACTUATOR, Role.IMPOSED):
+        mounted = self._ports[name]
+        if mounted.role not in (Role.ACTUATOR, Role.IMPOSED):
             raise InputError(
-                f"{name!r} is a {self.roles[name].name.lower()}, which has no effort to set",
+                f"{name!r} is a {mounted.role.name.lower()}, which has no effort to set",
                 remedy="add it with impose(effort=) or actuate",
             )
-        value = _effort(name, self.ports[name], effort)
-        _check_efforts(name, self._attachments[name], value, value)
-        self._efforts[name] = value
+        value = _effort(name, mounted.port, effort)
+        _check_efforts(name, mounted.attachment, value, value)
+        self._ports[name] = replace(mounted, effort=value)
 
     def set_displacement(self, name: str, displacement: ArrayLike) -> None:
         """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
-        self._require_name(name)
-        if self.roles[name] is not Role.DRIVEN:
+        mounted = self._ports[name]
+        if mounted.role is not Role.DRIVEN:
             raise InputError(
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
-        self.displacements[name] = _displacement(name, self.ports[name], displacement)
+        self._ports[name] = replace(mounted, displacement=_displacement(name, mounted.port, displacement))
 
     def move_pull(self, name: str, position: ArrayLike) -> None:
-        """Pull a cable from another place in space [3] [m] from now on; motions and controllers take it over.
+        """Pull a cable from another place in space (3,) [m] from now on; motions and controllers take it over.
 
         Its displacement changes at once: delta = L_rest - L counts the length taken in from the first place.
         """
-        self._require_name(name)
-        port, attachment = self.ports[name], self._attachments[name]
-        if not isinstance(port, Cable):
-            raise InputError(f"{name!r} is a {type(port).__name__}, not a cable", remedy="choose a Cable with pull=")
+        mounted = self._ports[name]
+        if not isinstance(mounted.port, Cable):
+            raise InputError(
+                f"{name!r} is a {type(mounted.port).__name__}, not a cable", remedy="choose a Cable with pull="
+            )
         try:
-            moved = port.with_pull(position)
+            moved = mounted.port.with_pull(position)
         except InputError as error:
             raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy) from error
-        self.ports[name] = moved
-        attachment.replace_port(moved)
+        mounted.attachment.replace_port(moved)
+        self._ports[name] = replace(mounted, port=moved)
 
-    def attachment(self, name: str) -> Attachment:
-        """How a port is attached to its body: the nodes that carry its points, and the port as the body sees it."""
-        self._require_name(name)
-        return self._attachments[name]
+    def with_roles(self, roles: Mapping[str, Role | None], ports: Mapping[str, Port] | None = None) -> Robot:
+        """A robot of the same bodies and gravity whose ports named here have other roles, or other ports in their place.
+
+        A role of None leaves the port out; ports that are not named stay as they are. A port whose effort is given from now on
+        begins at none, or at the effort next to that within its limits; one whose displacement is given begins where it is
+        at rest, with the same limits of its effort.
+        """
+        for name in (*roles, *(ports or {})):
+            self._ports[name]
+        other = Robot(dict(zip(self.body_names, self.bodies, strict=True)), gravity=self.gravity, threads=self.threads)
+        for name, old in self._ports.items():
+            role, port = roles.get(name, old.role), (ports or {}).get(name, old.port)
+            if role is not None:
+                other._mount_again(old, role, port)
+        return other
+
+    def _mount_again(self, old: Mounted, role: Role, port: Port) -> None:
+        name, body, same = old.name, old.body, role is old.role
+        given = old.attachment.port.given_rows
+        if role is Role.IMPOSED:
+            effort = old.effort[:given] if same else np.clip(0.0, *old.able.T)
+            self.impose(name, port, effort=effort, body=body)
+        elif role is Role.DRIVEN:
+            own = old.attachment.port
+            rest = own.reading(own.points)[: len(own.target_names)]
+            aim = old.displacement if same else rest
+            self.impose(name, port, displacement=aim, effort_limits=old.able, body=body)
+        elif role is Role.ACTUATOR:
+            self.actuate(name, port, effort=old.limits.effort, body=body)
+            self._ports[name] = replace(self._ports[name], limits=old.limits, effort=old.effort)
+        elif role is Role.EFFECTOR:
+            self.effect(name, port, weight=old.weight if same else None, body=body)
+        else:
+            self.sense(name, port, body=body)
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the ports in a role, in the order in which they were added."""
-        return tuple(name for name, own in self.roles.items() if own is role)
+        return tuple(name for name, mounted in self._ports.items() if mounted.role is role)
 
-    def _require_name(self, name: str) -> None:
-        if not isinstance(name, str) or name not in self.ports:
-            raise InputError(
-                f"there is no port {name!r}", remedy=f"choose one of {', '.join(self.ports) or 'none yet'}"
-            )
-
-    def _attached(self, name: str, port: Port, body: int, *, loaded: bool = True) -> Attachment:
-        """A port on its body, where name, port and place are usable; nothing is recorded yet."""
+    def _mounted(self, name: str, port: Port, body: str | Body | None, role: Role) -> Mounted:
+        """A record of a port on its body, where name, port and place are usable; nothing is added yet."""
         if not isinstance(name, str) or not name:
             raise InputError(f"the name of a port is {name!r}", remedy="give a text that is not empty")
-        if name in self.ports:
+        if name in self._ports:
             raise InputError(f"there is already a port {name!r}", remedy="give each port a name of its own")
         if not isinstance(port, Port):
             raise InputError(
                 f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
             )
-        if not (isinstance(body, (int, np.integer)) and 0 <= body < len(self.bodies)):
-            raise InputError(
-                f"port {name!r} is on body {body!r}", remedy=f"bodies are numbered 0 to {len(self.bodies) - 1}"
-            )
+        number = self._body_number(body, f"port {name!r}")
+        loaded = role not in (Role.EFFECTOR, Role.SENSOR)
         try:
-            attachment = Attachment(port, self.bodies[body], int(self._first_nodes[body]), loaded=loaded)
-            attachment.rest_port.check_place(self.bodies[body])
-            return attachment
+            attachment = Attachment(port, self.bodies[number], int(self._first_nodes[number]), loaded=loaded)
+            attachment.port.check_place(self.bodies[number])
         except PliantError as error:
             raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
+        rows = slice(len(self.row_names), len(self.row_names) + attachment.row_count)
+        count = attachment.row_count
+        limits = Limits.checked(name, count, able=port.effort_range)
+        return Mounted(name, port, attachment, self.body_names[number], role, rows, np.zeros(count), limits)
 
-    def _add(self, name: str, port: Port, attachment: Attachment, role: Role) -> None:
-        # a load on fixed nodes goes into the support, and a sensor may look at anything
-        if role not in (Role.IMPOSED, Role.SENSOR) and not self._can_move(attachment):
+    def _body_number(self, body: str | Body | None, who: str) -> int:
+        """Which body is meant: by name, by itself, or the only one."""
+        found = [
+            k
+            for k, (name, own) in enumerate(zip(self.body_names, self.bodies, strict=True))
+            if body is own or (isinstance(body, str) and body == name)
+        ]
+        if body is None and len(self.bodies) == 1:
+            return 0
+        if len(found) != 1:
+            said = "no body" if body is None else f"body {body!r}"
             raise InputError(
-                f"port {name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing can move",
+                f"{who} is on {said}" + (", of which there are several" if found else ""),
+                remedy=f"give body= one of {', '.join(map(repr, self.body_names))}, or the body itself",
+            )
+        return found[0]
+
+    def _add(self, mounted: Mounted) -> None:
+        # a load on fixed nodes goes into the support, and a sensor may look at anything
+        attachment = mounted.attachment
+        if mounted.role not in (Role.IMPOSED, Role.SENSOR) and not self._can_move(attachment):
+            raise InputError(
+                f"port {mounted.name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing "
+                "can move",
                 remedy="choose a place that is free to move, or sense(...) to look at it only",
                 nodes=attachment.entry_nodes,
             )
-        self.ports[name], self.roles[name], self._attachments[name] = port, role, attachment
-        self._efforts[name] = np.zeros(len(port.row_names))
-        self.__dict__.pop("system", None)
+        self._ports[mounted.name] = mounted
+        self.row_names = (*self.row_names, *mounted.labels)
+        self.__dict__.pop("equations", None)
 
     def _can_move(self, attachment: Attachment) -> bool:
         """Whether any node of a port is neither fixed nor prescribed."""
@@ -246,8 +301,17 @@ class Robot:
         ]
         return bool(np.setdiff1d(attachment.entry_nodes, np.concatenate(held)).size)
 
+    def require_unchanged(self, row_names: tuple[str, ...], what: str) -> None:
+        """Raise an InputError where a port was added since `row_names` was looked up, for what was made then."""
+        if row_names is not self.row_names:
+            added = [name for name in self.row_names if name not in row_names]
+            raise InputError(
+                f"{added[0] if added else 'a port'!r} was added to the robot after the {what} was made",
+                remedy=f"add all ports first, then make the {what}",
+            )
+
     def __repr__(self) -> str:
-        ports = ", ".join(f"{name}: {role.name.lower()}" for name, role in self.roles.items())
+        ports = ", ".join(f"{name}: {mounted.role.name.lower()}" for name, mounted in self._ports.items())
         return f"Robot({', '.join(map(repr, self.bodies))}; {ports or 'no ports'})"
 
     @property
@@ -256,71 +320,132 @@ class Robot:
         return self._gravity
 
     def set_gravity(self, gravity: ArrayLike) -> None:
-        """Change gravity [m/s^2], [3]; motions take it over from their next step on."""
+        """Change gravity (3,) [m/s^2]; motions take it over from their next step on."""
         self._gravity = _acceleration(gravity)
-        self.__dict__.pop("system", None)
 
     @cached_property
-    def system(self) -> System:
-        """The robot's equations, built at first use."""
-        return System(self.bodies, self.gravity, self._attachments, threads=self.threads)
+    def equations(self) -> Equations:
+        """The robot's equations, made at first use; for what moves robots (`pliant.motion`)."""
+        attachments = {name: mounted.attachment for name, mounted in self._ports.items()}
+        slices = {name: mounted.rows for name, mounted in self._ports.items()}
+        return Equations(self.bodies, attachments, slices, self.threads)
 
     @property
     def efforts(self) -> Array:
-        """Efforts given to all port rows, [m]; for ports with a given displacement a first guess."""
-        return np.concatenate([np.empty(0), *self._efforts.values()])
+        """Efforts given to all port rows, (m,); for ports with a given displacement a first guess."""
+        return np.concatenate([np.empty(0), *(mounted.effort for mounted in self._ports.values())])
+
+    def loads(self, efforts: Array, *, extra: ExtraRows = NO_ROWS, weight: float = 1.0) -> Loads:
+        """These efforts (m + k,) and a share of gravity, as equations take them."""
+        return Loads(efforts, weight * self._gravity, extra)
+
+    @property
+    def remembering(self) -> tuple[str, ...]:
+        """Names of the ports that remember (friction), and whose efforts therefore follow a law of their own."""
+        return tuple(name for name, own in self._ports.items() if own.port.remembers and own.attachment.loaded)
 
     def rest(self) -> State:
         """The robot as it was made: no load, no velocity; the efforts are those imposed."""
-        pose = self.system.assembly.rest()
-        memory = {name: self._attachments[name].port.first_memory() for name in self.system.remembering}
+        pose = self.equations.assembly.rest()
+        memory = {name: self._ports[name].attachment.port.first_memory() for name in self.remembering}
         return State(pose, np.zeros_like(pose.x), self.efforts, memory=memory)
 
-    def displacement(self, state: State, name: str) -> Array:
-        """delta of one port at this state, [rows], in its unit: a position for `Point` and `Center`, a length, a volume ...;
-        rotations of a `Frame` are those from rest."""
-        self._require_name(name)
-        self.system.require_fits(state)
-        return self._attachments[name].displacement_from_rest(state.x)
+    def require_fits(self, state: State) -> None:
+        """Raise an InputError unless the state is one of this robot, as it is now."""
+        assembly = self.equations.assembly
+        shapes = (state.x.shape, state.v.shape, state.efforts.shape, state.pose.centers.shape)
+        nodes = (assembly.node_count, 3)
+        if shapes != (nodes, nodes, (len(self.row_names),), (len(assembly.rigid_names), 3)):
+            raise InputError(
+                f"the state has {len(state.x)} nodes, {len(state.efforts)} port rows, {len(state.pose.centers)} rigid parts",
+                remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(assembly.rigid_names)}: make the "
+                "state with robot.rest() after all ports have been added",
+            )
+        if not state.memory and not self.remembering:
+            return
+        known = {name: state.memory[name].shape for name in state.memory}
+        if known != {name: self._ports[name].attachment.port.first_memory().shape for name in self.remembering}:
+            raise InputError(
+                f"the state has a memory of {', '.join(map(repr, known)) or 'no port'}",
+                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: make the "
+                "state with robot.rest() after all ports have been added",
+            )
 
-    def reading(self, state: State, name: str) -> Array:
-        """Where one port is, said as a target: the displacement, or for a `Frame` position and quaternion wxyz [7]."""
-        self._require_name(name)
-        self.system.require_fits(state)
-        attachment = self._attachments[name]
-        return attachment.rest_port.reading(attachment.positions(state.x))
+    def displacement(self, state: State, name: str, *, as_target: bool = False) -> Array:
+        """delta of one port at this state, (rows,), in its unit: a position for `Point` and `Center`, a length, a volume ...;
+        rotations of a `Frame` are those from rest. as_target: as a target of the port, for a `Frame` position and
+        quaternion wxyz (7,)."""
+        attachment = self._ports[name].attachment
+        self.require_fits(state)
+        placed = attachment.at(state.x)
+        return attachment.port.reading(placed.p) if as_target else placed.displacement
+
+    def shortfall(self, state: State, name: str, target: Array) -> Array:
+        """delta of one port at this state minus the one that a target asks for, (rows,); rotations are those from here."""
+        attachment = self._ports[name].attachment
+        self.require_fits(state)
+        return attachment.faced(state.x).shortfall(target)
 
     def effort(self, state: State, name: str) -> Array:
-        """Effort of one port at this state, [rows], in its unit."""
-        self._require_name(name)
-        self.system.require_fits(state)
-        return state.efforts[self.system.slices[name]]
+        """Effort of one port at this state, (rows,), in its unit."""
+        rows = self._ports[name].rows
+        self.require_fits(state)
+        return state.efforts[rows]
 
-    def nodes(self, state: State, body: int = 0) -> Array:
-        """Node positions [m] of one body, [n, 3], as `body.fields(...)` and `body.energy(...)` take them."""
-        self.system.require_fits(state)
-        return state.x[self._first_nodes[body] : self._first_nodes[body + 1]]
+    def nodes_of(self, body: str | Body | None = None) -> slice:
+        """Which nodes of a state belong to a body; by name or itself, where there are several."""
+        number = self._body_number(body, "what is asked")
+        return slice(int(self._first_nodes[number]), int(self._first_nodes[number + 1]))
+
+    def nodes(self, state: State, body: str | Body | None = None) -> Array:
+        """Node positions [m] of one body, (n, 3), as `body.fields(...)` and `body.energy(...)` take them."""
+        self.require_fits(state)
+        return state.x[self.nodes_of(body)]
 
     @property
     def prescribed_rest(self) -> Array:
-        """Rest positions [m] of the prescribed nodes (on ten-node tets with middles of edges), [k, 3]: move them and hand
+        """Rest positions [m] of the prescribed nodes (on ten-node tets with middles of edges), (k, 3): move them and hand
         them to a motion, as in `Statics(robot).solve(prescribed=robot.prescribed_rest + (0.01, 0, 0))`."""
-        assembly = self.system.assembly
+        assembly = self.equations.assembly
         return np.asarray(assembly.rest_x[assembly.prescribed])
 
     def reactions(self, state: State) -> Array:
-        """Forces [N] that the supports exert on the nodes at an equilibrium, [n, 3]; zero at nodes that are not held.
+        """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3); zero at nodes that are not held.
 
         Sliding nodes feel the force along their normals.
         """
-        self.system.require_fits(state)
-        self.system.face(state.pose)
-        _, gradient = self.system.evaluate(state.pose, state.efforts)
-        return self.system.support_force(gradient)
+        self.require_fits(state)
+        here = self.equations.evaluate(state.pose, self.loads(state.efforts))
+        return self.equations.support_force(here.gradient)
 
-    def linearize(self, state: State, *, tangent: Tangent = "exact", step: float | None = None) -> Condensed:
-        """The condensed model of all ports at this state: statics, or one backward Euler step of `step` seconds."""
-        return self.system.condense(state, tangent=tangent, step=step)
+    def linearize(
+        self, state: State, *, tangent: Tangent = "exact", h: float | None = None, extra: ExtraRows = NO_ROWS
+    ) -> Linearization:
+        """The robot linearized at this state: in statics, or over one backward Euler step of h seconds.
+
+        extra: rows beside those of the ports; their efforts are those of the state where it has as many, else none.
+        """
+        self.require_fits(state)
+        self.equations.cholesky  # noqa: B018 - analysed before the clock starts
+        times = Times()
+        own = state.extra if len(state.extra) == len(extra) else np.zeros(len(extra))
+        loads = self.loads(np.concatenate([state.efforts, own]), extra=extra)
+        found = self.equations.factor_safely(state.pose, loads, tangent=tangent, h=h, times=times)
+        if not found.report.ok:
+            raise diagnosis(found)
+        self._sequence += 1
+        return Linearization(state, found, self.row_names, extra, self._sequence, times)
+
+
+def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
+    """Bodies by name, from what a user gives."""
+    if len(bodies) == 1 and isinstance(bodies[0], Mapping):
+        named = dict(bodies[0])
+    else:
+        named = {f"body {k}": body for k, body in enumerate(bodies)}
+    if not named or not all(isinstance(name, str) and isinstance(body, Body) for name, body in named.items()):
+        raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
+    return named
 
 
 def _require_no_inner_law(name: str, port: Port) -> None:

@@ -19,14 +19,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class State:
-    """Pose, node velocities v [n, 3] [m/s], efforts on all port rows [m], time [s], and the memory of ports that have one, by
-    name (the anchors of friction). Treated as immutable."""
+    """Pose, node velocities v (n, 3) [m/s], efforts on all port rows (m,), time [s], the memory of ports that have one, by
+    name (the anchors of friction), and the efforts of rows that come and go, as many as there were in the last step (k,)
+    [N]. Treated as immutable."""
 
     pose: Pose
     v: Array
     efforts: Array
     time: float = 0.0
     memory: Mapping[str, Array] = field(default_factory=dict)
+    extra: Array = field(default_factory=lambda: np.empty(0))
 
     def __repr__(self) -> str:
         return (
@@ -35,7 +37,7 @@ class State:
 
     @property
     def x(self) -> Array:
-        """Node positions [m], [n, 3]."""
+        """Node positions [m], (n, 3)."""
         return self.pose.x
 
     def at_rest(self) -> State:
@@ -54,6 +56,7 @@ class State:
             v=self.v,
             efforts=self.efforts,
             time=self.time,
+            extra=self.extra,
             memory_names=np.array(list(self.memory), dtype=str),
             **memory,
         )
@@ -65,7 +68,8 @@ class State:
             with _with_suffix(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 pose = Pose(data["x"], data["centers"], data["rotations"])
                 memory = {str(name): data[f"memory_{k}"] for k, name in enumerate(data.get("memory_names", ()))}
-                return cls(pose, data["v"], data["efforts"], float(data["time"]), memory)
+                extra = np.array(data.get("extra", ()), float)
+                return cls(pose, data["v"], data["efforts"], float(data["time"]), memory, extra)
         except Exception as error:  # whatever a damaged archive may lead to
             raise FileError(
                 f"{path} holds no robot state ({error})", remedy="give a file written by state.save"

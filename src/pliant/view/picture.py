@@ -161,10 +161,9 @@ class _Scene:
         size: tuple[float, float] = (9.0, 6.0),
         dots: int = 120,
     ) -> None:
-        begin = robot.system.assembly.begin
         self._parts = [
-            (body, slice(int(begin[k]), int(begin[k + 1])), body.boundary_triangles())
-            for k, body in enumerate(robot.bodies)
+            (body, robot.nodes_of(name), body.boundary_triangles())
+            for name, body in zip(robot.body_names, robot.bodies, strict=True)
             if len(body.boundary_triangles())
         ]
         shown = [body.rest for body, _, _ in self._parts] + list(places)

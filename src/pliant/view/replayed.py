@@ -19,7 +19,7 @@ def recorded_paths(log: Log, robot: Robot) -> dict[str, Trajectory]:
     names = list(control.rows.get("target", ()))
     paths: dict[str, Trajectory] = {}
     for effector in robot.named(Role.EFFECTOR):
-        rows = [robot.system.row_names[k] for k in range(*robot.system.slices[effector].indices(10**6))]
+        rows = robot.ports[effector].labels
         if not set(rows) <= set(names):
             raise InputError(
                 f"the recording has no targets of {effector!r}",

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pliant.robot import Robot
 from pliant.robot.roles import Role
 from pliant.view.page.palette import BRAND, TARGET, hexadecimal, readable
-from pliant.view.page.rows import displacement_units, effort_units, row_label
 from pliant.view.page.snapshot import Snapshot
 
 LIMIT = "#b06a00"
@@ -47,22 +46,22 @@ def actuator_bars(robot: Robot, snapshot: Snapshot) -> str:
     """Per row of an actuator or a driven port: its effort and its displacement between their limits; limits that are met are
     marked."""
     names = robot.named(Role.ACTUATOR) + robot.named(Role.DRIVEN)
-    many = sum(robot.ports[name].given_rows for name in names) > MANY
+    many = sum(robot.ports[name].port.given_rows for name in names) > MANY
     parts = HEADER if many else ""
     parts += "".join(part for name in names for part in _bars_of(robot, snapshot, name))
     return f'{STYLE}<div class="pliant-bars{" many" if many else ""}">{parts}</div>'
 
 
 def _bars_of(robot: Robot, snapshot: Snapshot, name: str) -> Iterator[str]:
-    port, limits, active = robot.ports[name], robot.limits[name], snapshot.outcome.active
-    efforts = snapshot.state.efforts[robot.system.slices[name]]
+    port, limits, active = robot.ports[name].port, robot.ports[name].limits, snapshot.outcome.active
+    efforts = robot.effort(snapshot.state, name)
     displacements = robot.displacement(snapshot.state, name)
     for row in range(port.given_rows):
-        label = row_label(port, name, row)
+        label = port.labels(name)[row]
         yield f'<div class="pliant-row"><h6>{escape(label)}</h6>'
         for kind, value, limit, unit in (
-            ("effort", efforts[row], limits.effort[row], effort_units(port)[row]),
-            ("displacement", displacements[row], limits.displacement[row], displacement_units(port)[row]),
+            ("effort", efforts[row], limits.effort[row], port.effort_units[row]),
+            ("displacement", displacements[row], limits.displacement[row], port.displacement_units[row]),
         ):
             yield _bar(kind, float(value), limit, unit, f"{label} {kind}" in active)
         yield "</div>"

@@ -44,18 +44,18 @@ class Grasp:
 
     def place(self, robot: Robot, state: State) -> Array:
         """Where it is [m], [3]."""
-        attachment = robot.attachment(self.effector)
+        attachment = robot.ports[self.effector].attachment
         p = attachment.positions(state.x)
         if self.point is not None:
             return np.asarray(p[self.point])
-        if isinstance(attachment.rest_port, Frame):
+        if isinstance(attachment.port, Frame):
             return np.asarray(p.mean(axis=0))
-        return np.asarray(attachment.rest_port.displacement(p)[:3])
+        return np.asarray(attachment.port.displacement(p)[:3])
 
     def orientation(self, robot: Robot, state: State) -> Array:
         """Its quaternion wxyz [4] from rest; that of no rotation where the port has none."""
-        port = robot.ports[self.effector]
-        return robot.reading(state, self.effector)[3:] if is_pose(port) else np.array([1.0, 0.0, 0.0, 0.0])
+        turns = is_pose(robot.ports[self.effector].port)
+        return robot.displacement(state, self.effector, as_target=True)[3:] if turns else np.array([1.0, 0.0, 0.0, 0.0])
 
     def shown(self, robot: Robot, state: State, target: Array) -> tuple[Array, Array]:
         """Position [3] and quaternion [4] of the target in the scene; coordinates that do not count go with the robot."""
@@ -131,7 +131,7 @@ class Grip:
     def name(self) -> str:
         """Of the effector, and of its point where it has several."""
         point = self.grasp.point
-        alone = point is None or len(self._session.robot.ports[self.grasp.effector].points) == 1
+        alone = point is None or len(self._session.robot.ports[self.grasp.effector].port.points) == 1
         return self.grasp.effector if alone else f"{self.grasp.effector}.{point}"
 
     def place(self, state: State) -> Array:
@@ -195,6 +195,6 @@ def grips_of(scene: Any, session: Session) -> list[Grip]:
     robot = session.robot
     found = []
     for name in session.effectors:
-        for k, grasp in enumerate(grasps_of(robot.ports[name], name, robot.weights[name])):
+        for k, grasp in enumerate(grasps_of(robot.ports[name].port, name, robot.ports[name].weight)):
             found.append(Grip(scene, session, grasp, f"/targets/{name}/{k}"))
     return found

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.condensed import Condensed
 from pliant.checks import as_numbers
-from pliant.errors import InputError
+from pliant.errors import InputError, SupportError
 from pliant.port import Cable, Cavity, Stiffness
 from pliant.robot.roles import Role
 from pliant.view.page.palette import rounded
 from pliant.view.page.poses import row_value
-from pliant.view.page.rows import displacement_units, row_label
 from pliant.view.page.session import Session
 
 Array = NDArray[np.float64]
@@ -34,11 +34,11 @@ def load_ranges(session: Session, given: Mapping[str, Range] | None = None) -> d
     require_ranges(session, given)
     if not session.loads:
         return {}
-    robot, model = session.robot, session.robot.linearize(session.hanging)
+    robot, model = session.robot, _model(session)
     out = {}
     for name in session.loads:
-        port = robot.ports[name]
-        units = displacement_units(port)
+        port, role = robot.ports[name].port, robot.ports[name].role
+        units = port.displacement_units
         for row in range(port.given_rows):
             place = model.slices[name].start + row
             compliance, now = float(abs(model.W[place, place])), float(abs(model.efforts[place]))
@@ -46,13 +46,22 @@ def load_ranges(session: Session, given: Mapping[str, Range] | None = None) -> d
             high = rounded(max(REACH * wide / max(compliance, 1e-30), 2 * now))
             low = 0.0 if isinstance(port, Cable | Cavity) else -high
             if isinstance(port, Stiffness):
-                modulus = robot.attachment(name).rest_port.modulus  # type: ignore[attr-defined]
+                modulus = robot.ports[name].attachment.port.modulus  # type: ignore[attr-defined]
                 low, high = -0.9 * modulus, max(9 * modulus, 2 * now)
-            if robot.roles[name] is Role.ACTUATOR:
-                least, most = robot.limits[name].effort[row]
+            if role is Role.ACTUATOR:
+                least, most = robot.ports[name].able[row]
                 low, high = float(least) if np.isfinite(least) else low, float(most) if np.isfinite(most) else high
-            out[row_label(port, name, row)] = _checked(name, (given or {}).get(name, (low, high)))
+            out[port.labels(name)[row]] = _checked(name, (given or {}).get(name, (low, high)))
     return out
+
+
+def _model(session: Session) -> Condensed:
+    """How the ports move where the robot hangs; over a short time where nothing holds it."""
+    robot, here = session.robot, session.hanging
+    try:
+        return robot.linearize(here).model
+    except SupportError:
+        return robot.linearize(here, h=0.1).model
 
 
 def require_ranges(session: Session, given: Mapping[str, Range] | None) -> None:
@@ -79,8 +88,8 @@ def drive_range(session: Session, name: str, row: int) -> Range:
 
 
 def _around(session: Session, name: str, row: int, target: Array) -> Range:
-    port = session.robot.ports[name]
-    home, unit = row_value(port, target, row), displacement_units(port)[row]
+    port = session.robot.ports[name].port
+    home, unit = row_value(port, target, row), port.displacement_units[row]
     wide = {"m": 0.1 * session.size, "m^3": 0.1 * _volume(session), "rad": 0.5}.get(unit, max(abs(home), 1.0))
     wide = rounded(max(wide, abs(home) if unit != "m" or abs(home) < session.size else 0.0))
     return home - wide, home + wide

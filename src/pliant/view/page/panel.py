@@ -19,7 +19,6 @@ from pliant.view.page.loads import Range, drive_range, load_ranges, target_range
 from pliant.view.page.palette import readable
 from pliant.view.page.plots import Plots
 from pliant.view.page.poses import row_value, with_row_value
-from pliant.view.page.rows import displacement_units, effort_units, row_label
 from pliant.view.page.scene import Look, Scene
 from pliant.view.page.session import Session
 from pliant.view.page.snapshot import Snapshot
@@ -123,7 +122,8 @@ class Panel:
     def _add_sliders(self, ranges: Mapping[str, Range]) -> None:
         """Sliders for given efforts and displacements, and for targets that have no place in space."""
         session, robot = self._session, self._session.robot
-        sliding = [name for name in session.effectors if not grasps_of(robot.ports[name], name, robot.weights[name])]
+        own = robot.ports
+        sliding = [name for name in session.effectors if not grasps_of(own[name].port, name, own[name].weight)]
         for title, kind, names in (
             ("Targets", "target", sliding),
             ("Displacements", "drive", robot.named(Role.DRIVEN)),
@@ -133,20 +133,20 @@ class Panel:
                 continue
             with self._gui.add_folder(title):
                 for name in names:
-                    port = robot.ports[name]
+                    port = robot.ports[name].port
                     for row in range(port.given_rows):
                         if kind == "load":
-                            pair = ranges[row_label(port, name, row)]
+                            pair = ranges[port.labels(name)[row]]
                         else:
                             pair = (target_range if kind == "target" else drive_range)(session, name, row)
                         self._add_slider(kind, name, row, pair)
 
     def _add_slider(self, kind: str, name: str, row: int, pair: Range) -> None:
-        session, port = self._session, self._session.robot.ports[name]
+        session, port = self._session, self._session.robot.ports[name].port
         factor, unit = readable(self._unit(kind, name, row))
         low, high = factor * pair[0], factor * pair[1]
         slider = self._gui.add_slider(
-            f"{row_label(port, name, row)} [{unit}]", low, high, (high - low) / 200,
+            f"{port.labels(name)[row]} [{unit}]", low, high, (high - low) / 200,
             float(np.clip(factor * self._value(kind, name, row), low, high)),
         )  # fmt: skip
         self._sliders[kind, name, row] = slider
@@ -166,18 +166,19 @@ class Panel:
 
     def _unit(self, kind: str, name: str, row: int) -> str:
         """The SI unit of what a slider gives."""
-        port = self._session.robot.ports[name]
-        return (effort_units if kind == "load" else displacement_units)(port)[row]
+        port = self._session.robot.ports[name].port
+        return (port.effort_units if kind == "load" else port.displacement_units)[row]
 
     def _value(self, kind: str, name: str, row: int) -> float:
         """What is asked now, in SI units."""
-        port, wish = self._session.robot.ports[name], self._session.snapshot.wish
+        port, wish = self._session.robot.ports[name].port, self._session.snapshot.wish
         if kind == "load":
             return float(wish.efforts[name][row])
         return row_value(port, (wish.displacements if kind == "drive" else wish.targets)[name], row)
 
     def _add_view(self) -> None:
-        gui, scene, ports = self._gui, self._scene, self._session.robot.ports.values()
+        gui, scene = self._gui, self._scene
+        ports = [mounted.port for mounted in self._session.robot.ports.values()]
         with gui.add_folder("View"):
             inside = any(isinstance(p, Cavity) or (isinstance(p, Cable) and len(p.points) > 1) for p in ports)
             stress = gui.add_checkbox("Stress", False, hint="Colour by von Mises stress.")

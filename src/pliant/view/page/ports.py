@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.port import Cable, Cavity, Force
-from pliant.port.port import Attachment
 from pliant.robot import Robot, State
 from pliant.view.page.palette import CAVITY, SLACK, TAUT, mixed
 
@@ -22,10 +21,9 @@ class DrawnPort(ABC):
     def __init__(self, scene: Any, robot: Robot, name: str, size: float) -> None:
         """scene: of the server; size: of the robot [m]."""
         self.name = name
-        self._rows = robot.system.slices[name]
-        self._attachment: Attachment = robot.system.attachments[name]
-        limits = robot.limits.get(name)
-        high = 0.0 if limits is None else float(np.abs(limits.effort).max())
+        mounted = robot.ports[name]
+        self._rows, self._attachment, limits = mounted.rows, mounted.attachment, mounted.limits
+        high = float(np.abs(limits.effort).max())
         self._full = high if np.isfinite(high) else 0.0
         self._size = size
         self._handle = self._added(scene, f"/robot/ports/{name}", self._attachment.port.points)
@@ -121,6 +119,6 @@ KINDS: dict[type, type[DrawnPort]] = {Cable: DrawnCable, Cavity: DrawnCavity, Fo
 def drawn_ports(scene: Any, robot: Robot, size: float) -> list[DrawnPort]:
     """Everything of the robot's ports that has a picture; points are drawn by their grips."""
     kinds = {
-        name: next((k for t, k in KINDS.items() if isinstance(port, t)), None) for name, port in robot.ports.items()
+        name: next((k for t, k in KINDS.items() if isinstance(own.port, t)), None) for name, own in robot.ports.items()
     }
     return [kind(scene, robot, name, size) for name, kind in kinds.items() if kind is not None]

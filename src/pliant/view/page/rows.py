@@ -1,4 +1,4 @@
-"""Rows of ports and what people read of them: labels, units per row, errors of effectors by unit."""
+"""How far effectors are from their targets, by unit."""
 
 from __future__ import annotations
 
@@ -7,31 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.port import Port
 from pliant.robot import Robot, State
 
 Array = NDArray[np.float64]
-
-CONJUGATE = {"m": "N", "rad": "N m", "m^3": "Pa"}
-"""Units of efforts that do work on displacements in these units."""
-
-
-def displacement_units(port: Port) -> tuple[str, ...]:
-    """The unit of every row's displacement."""
-    return port.row_units or (port.displacement_unit,) * len(port.row_names)
-
-
-def effort_units(port: Port) -> tuple[str, ...]:
-    """The unit of every row's effort."""
-    if port.row_units:
-        return tuple(CONJUGATE.get(unit, "") for unit in port.row_units)
-    return (port.effort_unit,) * len(port.row_names)
-
-
-def row_label(port: Port, name: str, row: int) -> str:
-    """The name of a row of a port: that of the port, and which row where it has several."""
-    suffix = port.row_names[row]
-    return f"{name}.{suffix}" if suffix else name
 
 
 @dataclass(frozen=True)
@@ -50,13 +28,13 @@ class Measure:
         """The error at a state, in the unit; not a number where the target is not."""
         if not np.isfinite(target).all():
             return float("nan")
-        return float(np.linalg.norm(robot.attachment(self.effector).shortfall(state.x, target)[self.rows]))
+        return float(np.linalg.norm(robot.shortfall(state, self.effector, target)[self.rows]))
 
 
 def measures_of(robot: Robot, effector: str) -> list[Measure]:
     """One for every unit among the rows of an effector; the first has the effector's name. Rows of weight zero do not count."""
-    units = np.array(displacement_units(robot.ports[effector]))
-    counts = robot.weights[effector] > 0
+    mounted = robot.ports[effector]
+    units, counts = np.array(mounted.port.displacement_units), mounted.weight > 0
     chosen = list(dict.fromkeys(units[counts].tolist() or units.tolist()[:1]))
     labels = [effector, *(f"{effector} {'angle' if unit == 'rad' else unit}" for unit in chosen[1:])]
     return [

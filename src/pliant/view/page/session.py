@@ -16,7 +16,7 @@ from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.device.wiring import commanded_ports
 from pliant.errors import InputError
-from pliant.motion import Statics
+from pliant.motion import beginning
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
 from pliant.view.page.paced import Paced
@@ -50,16 +50,16 @@ class Session(Paced):
         self.robot, self.paths = robot, checked_paths(paths)
         self.feed = feed
         self._require_effectors()
-        self.hanging: State = Statics(robot).solve().require().state
+        self.hanging: State = beginning(robot)
         span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
         self.size = float(max(span.max(), 1e-9))
         self.record = Record()
         self._stepping = stepping_of(robot, self.size)
         self.loads = self._stepping.loads
         self._home = Wish(
-            {name: robot.reading(self.hanging, name) for name in robot.named(Role.EFFECTOR)},
-            {name: robot.effort(self.hanging, name)[: robot.ports[name].given_rows] for name in self.loads},
-            {name: robot.displacements[name].copy() for name in robot.named(Role.DRIVEN)},
+            {name: robot.displacement(self.hanging, name, as_target=True) for name in robot.named(Role.EFFECTOR)},
+            {name: robot.effort(self.hanging, name)[: robot.ports[name].port.given_rows] for name in self.loads},
+            {name: robot.ports[name].displacement.copy() for name in robot.named(Role.DRIVEN)},
         )
         self.measures = [measure for name in self.effectors for measure in measures_of(robot, name)]
         self._require_paths()
@@ -81,7 +81,7 @@ class Session(Paced):
         for path, trajectories in self.paths.items():
             for name, trajectory in trajectories.items():
                 try:
-                    with_position(self.robot.ports[name], self._home.targets[name], trajectory.position(0.0))
+                    with_position(self.robot.ports[name].port, self._home.targets[name], trajectory.position(0.0))
                 except InputError as error:
                     raise InputError(f"path {path!r} of {name!r}: {error.what}", remedy=error.remedy) from error
 
@@ -140,7 +140,7 @@ class Session(Paced):
         if not _has(self._home.targets, name):
             names = ", ".join(self._home.targets) or "none"
             raise InputError(f"there is no effector {name!r}", remedy=f"choose one of: {names}")
-        value = self.robot.ports[name].as_target(_numbers(target, f"the target of {name!r}"))
+        value = self.robot.ports[name].port.as_target(_numbers(target, f"the target of {name!r}"))
         with self._changed:
             self._path = None
             self._wish = replace(self._wish, targets={**self._wish.targets, name: value})
@@ -165,7 +165,7 @@ class Session(Paced):
         if not _has(self._home.displacements, name):
             names = ", ".join(self._home.displacements) or "none"
             raise InputError(f"{name!r} has no displacement to give here", remedy=f"choose one of: {names}")
-        value = self.robot.ports[name].as_target(_numbers(displacement, f"the displacement of {name!r}"))
+        value = self.robot.ports[name].port.as_target(_numbers(displacement, f"the displacement of {name!r}"))
         if not np.isfinite(value).all():
             raise InputError(f"displacement of {name!r} is {displacement}", remedy="give finite numbers")
         with self._changed:
@@ -224,7 +224,7 @@ class Session(Paced):
             else self.robot.displacement
         )
         return np.concatenate(
-            [read(state, name)[: self.robot.ports[name].given_rows] for name in commanded_ports(self.robot)]
+            [read(state, name)[: self.robot.ports[name].port.given_rows] for name in commanded_ports(self.robot)]
         )
 
     def _follow_path(self, interval: float) -> None:
@@ -234,7 +234,7 @@ class Session(Paced):
         targets = dict(self._wish.targets)
         for name, trajectory in self.paths[self._path].items():
             position = trajectory.position(_folded(trajectory, self._path_time))
-            targets[name] = with_position(self.robot.ports[name], targets[name], position)
+            targets[name] = with_position(self.robot.ports[name].port, targets[name], position)
         self._wish = replace(self._wish, targets=targets)
         self._path_time += self._speed * interval
 
@@ -258,10 +258,10 @@ class Session(Paced):
         """Whether there is anything to do: a robot in balance whose loads have not changed rests."""
         if self.follows or self._count == 0:
             return True
-        now, given = self._outcome.state, self.robot.displacements
+        now, ports = self._outcome.state, self.robot.ports
         return any(
             (self.robot.effort(now, name)[: len(value)] != value).any() for name, value in self._wish.efforts.items()
-        ) or any((given[name] != value).any() for name, value in self._wish.displacements.items())
+        ) or any((ports[name].displacement != value).any() for name, value in self._wish.displacements.items())
 
     def _take_turn(self) -> None:
         if self._running:

@@ -48,8 +48,8 @@ class Skin(Hull):
 
 def skins_of(robot: Robot) -> list[Skin]:
     """One for every body that has a surface."""
-    begin = robot.system.assembly.begin
-    return [Skin(body, int(begin[k])) for k, body in enumerate(robot.bodies) if len(body.boundary_triangles())]
+    bodies = zip(robot.body_names, robot.bodies, strict=True)
+    return [Skin(body, robot.nodes_of(name).start) for name, body in bodies if len(body.boundary_triangles())]
 
 
 def creased(x: Array, triangles: Ids) -> tuple[Ids, Ids]:

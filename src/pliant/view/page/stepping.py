@@ -14,7 +14,7 @@ from pliant.motion import Statics
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
 from pliant.view.page.poses import between, row_value
-from pliant.view.page.rows import displacement_units, measures_of
+from pliant.view.page.rows import measures_of
 
 Array = NDArray[np.float64]
 
@@ -107,16 +107,16 @@ class Following(Stepping):
         )
         if not share < 1:
             return target
-        return between(self.robot.ports[name], self.robot.reading(state, name), target, share)
+        return between(self.robot.ports[name].port, self.robot.displacement(state, name, as_target=True), target, share)
 
     def _drive(self, name: str, displacement: Array, interval: float) -> None:
         """Bring a driven port's displacement nearer to the one asked for, by as much as can be gone in this interval."""
-        port, now = self.robot.ports[name], self.robot.displacements[name]
+        port, now = self.robot.ports[name].port, self.robot.ports[name].displacement
         if np.array_equal(now, displacement):
             return
         ways = [
             self._share(abs(row_value(port, displacement, row) - row_value(port, now, row)), unit, interval)
-            for row, unit in enumerate(displacement_units(port)[: port.given_rows])
+            for row, unit in enumerate(port.displacement_units[: port.given_rows])
         ]
         share = min(ways)
         self.robot.set_displacement(name, displacement if share >= 1 else between(port, now, displacement, share))
@@ -160,6 +160,6 @@ def _with_efforts(robot: Robot, state: State, efforts: Mapping[str, Array]) -> S
         return state
     rows = state.efforts.copy()
     for name, effort in efforts.items():
-        first = robot.system.slices[name].start
+        first = robot.ports[name].rows.start
         rows[first : first + len(effort)] = effort
     return replace(state, efforts=rows)

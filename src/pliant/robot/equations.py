@@ -1,0 +1,287 @@
+"""The equations of a robot, assembled at a pose.
+
+potential  Pi(q) = E(q) - sum m g . x - lambda . delta(q),   gradient  r = f - g - H^T lambda   (statics: r = 0)
+tangent    K_t = df/dq - sum lambda_i d2 delta_i / dq2                                          ("exact")
+           R K0 R^T                                                                            ("warped")
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.algebra.sparse import Cholesky, multiply
+from pliant.body import Assembly, Body, Pose
+from pliant.body._assembly_kernels import add_momentum
+from pliant.body.body import Tangent
+from pliant.checks import number, one_of
+from pliant.port import Attachment, PlacedPort
+from pliant.robot.extra import NO_ROWS, ExtraRows
+from pliant.robot.factored import Factored
+from pliant.robot.rows import Rows
+
+Array = NDArray[np.float64]
+
+SINGULAR = 1e-13
+"""Smallest ratio of a pivot to its diagonal entry that counts as a stiffness and not as rounding."""
+
+
+Selection: TypeAlias = tuple[tuple[str, int, int], ...]
+"""Some rows of some ports: name, first row, end."""
+
+
+@dataclass
+class Times:
+    """Seconds spent per stage since this was made."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=time.perf_counter)
+
+    def mark(self, stage: str) -> None:
+        """Book the time since the last mark on a stage."""
+        now = time.perf_counter()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
+def require_tangent(tangent: str) -> None:
+    """Raise an InputError unless the tangent is one that there is."""
+    one_of(tangent, "tangent", ("exact", "warped"))
+
+
+@dataclass(frozen=True)
+class Loads:
+    """What acts on a robot: efforts of all port rows and then of the extra rows, (m + k,), and gravity (3,) [m/s^2]."""
+
+    efforts: Array
+    gravity: Array
+    extra: ExtraRows = NO_ROWS
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The potential [J] at a pose, its gradient on the nodes (n, 3) [N], and the largest load on a node [N]."""
+
+    potential: float
+    gradient: Array
+    largest_load: float
+
+
+class Equations:
+    """Bodies and ports as equations, with the memory to assemble and factorize them again and again.
+
+    Every answer is a function of what is given to it; only the factorization stands on memory that the next one reuses
+    (`Factored` knows). Not for two threads at the same time; make one robot per thread (bodies may be shared).
+    """
+
+    def __init__(
+        self, bodies: Sequence[Body], attachments: Mapping[str, Attachment], slices: Mapping[str, slice], threads: int
+    ) -> None:
+        self.attachments, self.slices = dict(attachments), dict(slices)
+        self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
+        self.masses = np.concatenate([body.load_masses for body in bodies])
+        self.values = np.zeros((self.assembly.block_count, 3, 3))
+        self._threads = threads
+        self._cholesky: Cholesky | None = None
+        self.stamp = 0
+        """How often the memory has been written to."""
+        self._rows: dict[Selection, Rows] = {}
+        self.all_rows = self.rows_of(tuple((name, 0, a.row_count) for name, a in self.attachments.items()))
+
+    def rows_of(self, selection: Selection) -> Rows:
+        """Some rows of H, laid out once: (port, first, end) each."""
+        if selection not in self._rows:
+            parts = [(self.attachments[name], slice(first, end)) for name, first, end in selection]
+            self._rows[selection] = Rows(self.assembly, parts)
+        return self._rows[selection]
+
+    @property
+    def cholesky(self) -> Cholesky:
+        """The factorization; its analysis is done at first use."""
+        if self._cholesky is None:
+            self._cholesky = Cholesky(self.assembly.pattern, threads=self._threads)
+        return self._cholesky
+
+    def evaluate(self, pose: Pose, loads: Loads, references: Sequence[Array | None] | None = None) -> Evaluation:
+        """The potential and its gradient; relative ports are measured from references, by default from where they are."""
+        gradient = np.zeros((self.assembly.node_count, 3))
+        energy = self._add_bodies(pose, gradient, 0.0, 0.0, None, None)
+        placed = [
+            a.faced(pose.x) if references is None else a.at(pose.x, references[k])
+            for k, a in enumerate(self.attachments.values())
+        ]
+        potential, largest = self._add_loads(pose, loads, placed, gradient, 0.0, 0.0)
+        return Evaluation(energy + potential, gradient, largest)
+
+    def factor(
+        self,
+        pose: Pose,
+        loads: Loads,
+        *,
+        exactness: float = 1.0,
+        h: float | None = None,
+        damping: Array | None = None,
+        times: Times | None = None,
+    ) -> Factored:
+        """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
+
+        exactness: 1 for the exact tangent, 0 for the warped one, between them a mixture. damping: the blocks of D
+        (`damping_blocks`) where they are not to be taken at this pose.
+        """
+        cholesky, times = self.cholesky, times or Times()
+        if h is not None:
+            h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
+        self.stamp += 1
+        scale = 1.0 if h is None else h * h
+        exact, warped = exactness * scale, (1 - exactness) * scale
+        self.values[: len(self.assembly.node_rows)] = 0.0
+        gradient = np.zeros((self.assembly.node_count, 3))
+        potential = self._add_bodies(pose, gradient, exact, warped, h, damping)
+        times.mark("assemble")
+        placed = [a.faced(pose.x) for a in self.attachments.values()]
+        load_potential, largest = self._add_loads(pose, loads, placed, gradient, exact, warped)
+        T = self.assembly.slope(pose)
+        self.assembly.pull_back(T, self.values, exact * gradient if exact else None)
+        times.mark("ports")
+        report = cholesky.factor(self.values)
+        if report.ok and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
+            report = replace(report, ok=False, index=report.smallest_index, axis=-1)
+        times.mark("factor")
+        here = Evaluation(potential + load_potential, gradient, largest)
+        return Factored(self, pose, loads, here, placed, T, h, report, definite=exactness == 1.0)
+
+    def factor_safely(
+        self,
+        pose: Pose,
+        loads: Loads,
+        *,
+        tangent: Tangent = "exact",
+        h: float | None = None,
+        damping: Array | None = None,
+        times: Times | None = None,
+        patience: bool = False,
+    ) -> Factored:
+        """As `factor`; where the exact tangent is not positive definite, one made so by mixing in the warped one: by halves
+        with `patience` (Newton's iterations, which go on from there), wholly without (single steps). `definite` tells: False
+        after such a fall back."""
+        require_tangent(tangent)
+        shares = (1.0, 0.75, 0.5, 0.0) if patience else (1.0, 0.0)
+        for exactness in shares if tangent == "exact" else (0.0,):
+            found = self.factor(pose, loads, exactness=exactness, h=h, damping=damping, times=times)
+            if found.report.ok:
+                break
+        found.definite = exactness == 1.0 or tangent == "warped"
+        return found
+
+    def _add_bodies(
+        self, pose: Pose, gradient: Array, exact: float, warped: float, h: float | None, damping: Array | None
+    ) -> float:
+        """Internal forces, and (with a step) mass and damping; returns the elastic energy."""
+        energy = 0.0
+        for k, body in enumerate(self.assembly.bodies):
+            part, blocks = self._part(k), self.values[self.assembly.body_slices[k]]
+            own = h * body.stiffness_damping if h and damping is None else 0.0
+            energy += body.accumulate(pose.x[part], gradient[part], blocks, exact=exact, warped=warped + own)
+            if h:
+                inertia = body.mass_weights * (1 + h * body.mass_damping if damping is None else 1.0)
+                np.einsum("bii->bi", blocks)[:] += inertia[:, None]
+            if h and damping is not None:
+                blocks += h * damping[self.assembly.body_slices[k]]
+        return energy
+
+    def _part(self, body: int) -> slice:
+        """The nodes of a body."""
+        return slice(int(self.assembly.begin[body]), int(self.assembly.begin[body + 1]))
+
+    def _add_loads(
+        self, pose: Pose, loads: Loads, placed: Sequence[PlacedPort], gradient: Array, exact: float, warped: float
+    ) -> tuple[float, float]:
+        """Subtract gravity and the ports' forces from the gradient, and from the tangent `exact` x their curvature and
+        `warped` x what stands for it in the warped one; returns their potential and the largest of them on a node."""
+        potential, largest = 0.0, 0.0
+        if loads.gravity.any():
+            weight = self.masses[:, None] * loads.gravity
+            potential = -float(np.vdot(weight, pose.x - self.assembly.rest_x))
+            gradient -= weight
+            largest = float(self.masses.max() * np.abs(loads.gravity).max())
+        slots = zip(self.slices.values(), placed, self.assembly.coupling_slices, strict=True)
+        for rows, port, place in slots:
+            own = loads.efforts[rows]
+            if not own.any():
+                continue
+            forces = np.tensordot(own, port.slopes, 1)
+            gradient[port.attachment.entry_nodes] -= forces
+            largest = max(largest, float(np.abs(forces).max()))
+            potential -= float(own @ port.displacement)
+            if place.stop > place.start:
+                self._add_curvature(port, place, own, exact, warped)
+        if len(loads.extra):
+            own = loads.efforts[len(loads.efforts) - len(loads.extra) :]
+            forces = loads.extra.force(own, len(gradient))
+            gradient -= forces
+            largest = max(largest, float(np.abs(forces).max()))
+            potential -= float(own @ loads.extra.at(pose.x))
+        return potential, largest
+
+    def _add_curvature(self, port: PlacedPort, place: slice, own: Array, exact: float, warped: float) -> None:
+        if exact:
+            self.values[place] = -exact * port.curvature(own)
+        if warped:
+            blocks = port.warped_curvature(own)
+            if blocks is not None:
+                self.values[place] -= warped * blocks
+
+    def displacements(self, x: Array, near: Array | None = None) -> Array:
+        """delta of all port rows (m,); rotations are those from rest, or from node positions `near`."""
+        parts = [
+            a.at(x, None if near is None else a.faced(near).reference).displacement for a in self.attachments.values()
+        ]
+        return np.concatenate([np.empty(0), *parts])
+
+    def port_force(self, placed: Sequence[PlacedPort], efforts: Array) -> Array:
+        """H^T lambda of port rows (m,) on the nodes (n, 3) [N]."""
+        out = np.zeros((self.assembly.node_count, 3))
+        for rows, port in zip(self.slices.values(), placed, strict=True):
+            if efforts[rows].any():
+                out[port.attachment.entry_nodes] += np.tensordot(efforts[rows], port.slopes, 1)
+        return out
+
+    def support_force(self, gradient: Array) -> Array:
+        """The part of a gradient on the nodes (n, 3) that the supports take: all at held nodes, across the planes at sliding
+        ones, nothing at free ones and inside rigid parts."""
+        assembly = self.assembly
+        out = np.where(assembly.held[:, None], gradient, 0.0)
+        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
+            out[node] = gradient[node] - projector @ gradient[node]
+        return out
+
+    def damping_blocks(self, pose: Pose) -> Array:
+        """The blocks of D = a M + b R K0 R^T of all bodies at this pose, (nb, 3, 3)."""
+        assembly = self.assembly
+        out = np.zeros((assembly.body_slices[-1].stop, 3, 3))
+        for k, body in enumerate(assembly.bodies):
+            part, blocks = self._part(k), out[assembly.body_slices[k]]
+            if body.stiffness_damping:
+                body.accumulate(pose.x[part], np.zeros_like(pose.x[part]), blocks, warped=body.stiffness_damping)
+            np.einsum("bii->bi", blocks)[:] += (body.mass_damping * body.mass_weights)[:, None]
+        return out
+
+    def times_blocks(self, blocks: Array, v: Array) -> Array:
+        """The product of the bodies' blocks (nb, 3, 3) with a vector on the nodes, (n, 3)."""
+        out = np.zeros_like(v)
+        rows, cols = self.assembly.node_rows[: len(blocks)], self.assembly.node_cols[: len(blocks)]
+        multiply(rows, cols, blocks, v.reshape(-1), out.reshape(-1))
+        return out
+
+    def momentum(self, v: Array) -> Array:
+        """M v [kg m/s], (n, 3)."""
+        out = np.zeros_like(v)
+        for k, body in enumerate(self.assembly.bodies):
+            part = self._part(k)
+            add_momentum(body.rows, body.cols, body.mass_weights, v[part], out[part])
+        return out

@@ -1,0 +1,81 @@
+"""Rows that come and go: contacts, and whatever else acts on a robot for a step or two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.checks import as_numbers
+from pliant.errors import InputError
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ExtraRows:
+    """k rows beside those of the ports, another k at every step if need be; each is straight: it has no curvature.
+
+        delta_r = d_r . sum_j w_rj x_(n_rj) - o_r,    and the nodes feel  w_rj d_r lambda_r
+
+    nodes (k, j), weights (k, j), directions (k, 3), origins o (k,) [m]. In motions a row is held at its `displacement` (k,)
+    [m] by an effort [N] within `limits` (k, 2): with (0, inf) and 0 it pushes and never pulls.
+    """
+
+    nodes: Ids
+    weights: Array
+    directions: Array
+    origins: Array
+    displacement: Array
+    limits: Array
+
+    @classmethod
+    def of(
+        cls,
+        nodes: ArrayLike,
+        weights: ArrayLike,
+        directions: ArrayLike,
+        *,
+        origins: ArrayLike = 0.0,
+        displacement: ArrayLike = 0.0,
+        limits: ArrayLike = (-np.inf, np.inf),
+    ) -> ExtraRows:
+        """From what a user has; limits: (low, high) for all rows, or one such pair per row."""
+        ids, d = np.atleast_2d(np.asarray(nodes)), np.atleast_2d(as_numbers(directions))
+        w, count = np.atleast_2d(as_numbers(weights)), len(ids)
+        if not (np.issubdtype(ids.dtype, np.integer) and w.shape == ids.shape and d.shape == (count, 3)):
+            raise InputError(
+                f"extra rows have nodes {ids.shape}, weights {w.shape} and directions {d.shape}",
+                remedy="give nodes (k, j) as whole numbers, weights (k, j) and directions (k, 3)",
+            )
+        o, given = (np.broadcast_to(as_numbers(value), (count,)).copy() for value in (origins, displacement))
+        pairs = np.broadcast_to(as_numbers(limits), (count, 2)).copy()
+        if not all(np.isfinite(part).all() for part in (w, d, o, given)) or not (pairs[:, 0] <= pairs[:, 1]).all():
+            raise InputError(
+                "extra rows have a number that is none, or limits that contradict", remedy="look at what is given"
+            )
+        return cls(ids.astype(np.int64), w, d, o, given, pairs)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def vectors(self) -> Array:
+        """The slope of each row by its nodes, (k, j, 3)."""
+        return self.weights[:, :, None] * self.directions[:, None, :]
+
+    def at(self, x: Array) -> Array:
+        """delta with the nodes at x, (k,) [m]."""
+        places = np.einsum("kj,kji->ki", self.weights, x[self.nodes])
+        return np.asarray(np.einsum("ki,ki->k", self.directions, places) - self.origins)
+
+    def force(self, efforts: Array, node_count: int) -> Array:
+        """What efforts (k,) [N] do to the nodes, (n, 3) [N]."""
+        out = np.zeros((node_count, 3))
+        np.add.at(out, self.nodes, efforts[:, None, None] * self.vectors)
+        return out
+
+
+NO_ROWS = ExtraRows.of(np.empty((0, 1), int), np.empty((0, 1)), np.empty((0, 3)))

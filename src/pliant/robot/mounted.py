@@ -1,0 +1,58 @@
+"""A port on a robot: what it is, where it is, and what it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InputError
+from pliant.port import Attachment, Port
+from pliant.robot.roles import Limits, Role
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Mounted:
+    """One port of a robot. A change (`Robot.set_effort` and its like) puts another record in its place.
+
+    name, port       as they were given
+    attachment       the port as the body sees it, and the nodes that carry its points
+    body             the name of the body that it is on
+    role             what the robot uses it for
+    rows             where its rows are among those of all ports
+    effort           given to its rows (rows,); for a given displacement a first guess
+    limits           of effort and displacement: as given, or what the port can do at all
+    displacement     given, as a target of the port; empty for other roles
+    weight           of effectors, per row (rows,); empty for other roles
+    """
+
+    name: str
+    port: Port
+    attachment: Attachment
+    body: str
+    role: Role
+    rows: slice
+    effort: Array
+    limits: Limits
+    displacement: Array = field(default_factory=lambda: np.empty(0))
+    weight: Array = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of its rows: "tip.x", or "tendon" for a scalar."""
+        return self.port.labels(self.name)
+
+    @property
+    def able(self) -> Array:
+        """Efforts that its given rows can have, (rows, 2) (low, high)."""
+        return self.limits.effort[: self.port.given_rows]
+
+
+class Ports(dict[str, Mounted]):
+    """The ports of a robot by name, in the order in which they were added; asking for another one raises an InputError."""
+
+    def __missing__(self, name: object) -> Mounted:
+        raise InputError(f"there is no port {name!r}", remedy=f"choose one of {', '.join(self) or 'none yet'}")
