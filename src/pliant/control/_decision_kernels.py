@@ -1,202 +1,64 @@
-"""A decision in arrays that are already there: the goal, the QP, its answer."""
+"""A decision in arrays that are already there: rows that are held, the QP, its answer."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
-from pliant.algebra._qp_kernels import ActiveSetWork, solve_by_active_set
+from pliant.algebra._qp_kernels import solve_by_active_set
 from pliant.algebra.compiled import inlined, kernel
+from pliant.control._desk_kernels import lay_out
 
+SOLVED, UNSOLVED = 0, 3
 
-class Rows(NamedTuple):
-    """Which rows of a condensed model do what: a [n] of actuators, e of effectors with weights S; limited: actuators whose
-    displacement has limits."""
-
-    a: Any
-    e: Any
-    S: Any
-    limited: Any
-
-
-class Reach(NamedTuple):
-    """Limits [n, 2] of efforts, course [n, 2] of displacements, and how fast each may change per second [n], inf for at
-    once."""
-
-    limits: Any
-    course: Any
-    effort_rate: Any
-    displacement_rate: Any
-
-
-class Problem(NamedTuple):
-    """The QP in scaled variables, bounds [n] before rows [k] in low and high; scale [n]; work space d [m], J [e, n]."""
-
-    P: Any
-    q: Any
-    A: Any
-    low: Any
-    high: Any
-    scale: Any
-    d: Any
-    J: Any
-
-
-class Course(NamedTuple):
-    """What goes on from one decision to the next: the goal [e], the efforts and displacements of the actuators [n], the QP's
-    answer x [n] and its multipliers [n + k]; moved [e] is work space, anywhere [n] is infinite."""
-
-    goal: Any
-    moved: Any
-    efforts: Any
-    displacements: Any
-    x: Any
-    multipliers: Any
-    anywhere: Any
-
-
-SOLVED, NOT_A_NUMBER, UNSOLVED = 0, 2, 3
-
-
-def desk_size(n: int, e: int, k: int, m: int) -> int:
-    """How many numbers `lay_out` finds places for: n actuators, e effector rows, k limited displacements, m model rows."""
-    course, reach = 2 * e + 5 * n + k, 6 * n
-    problem, work = n * n + 2 * n + k * n + 2 * (n + k) + m + e * n, n * n + k * k + 3 * (n + k)
-    return e + course + reach + problem + work
-
-
-@inlined
-def _row(desk, at, count):
-    return desk[at : at + count]
-
-
-@inlined
-def _table(desk, at, rows, columns):
-    return desk[at : at + rows * columns].reshape((rows, columns))
+INDEPENDENT = 1e-10
+"""Smallest square of a pivot, of rows scaled to compliance 1, that tells them from rows that do the same."""
 
 
 @kernel
-def lay_out(desk, ids, n, e, k, m):
-    """Rows, Course, Reach, Problem and ActiveSetWork as parts of one array of numbers and one of indices."""
-    at = 0
-    S = _row(desk, at, e)
-    at += e
-    goal, moved = _row(desk, at, e), _row(desk, at + e, e)
-    at += 2 * e
-    efforts, displacements, x = _row(desk, at, n), _row(desk, at + n, n), _row(desk, at + 2 * n, n)
-    multipliers, anywhere = _row(desk, at + 3 * n, n + k), _row(desk, at + 4 * n + k, n)
-    at += 5 * n + k
-    limits, course = _table(desk, at, n, 2), _table(desk, at + 2 * n, n, 2)
-    effort_rate, displacement_rate = _row(desk, at + 4 * n, n), _row(desk, at + 5 * n, n)
-    at += 6 * n
-    P, q, A = _table(desk, at, n, n), _row(desk, at + n * n, n), _table(desk, at + n * n + n, k, n)
-    at += n * n + n + k * n
-    low, high, scale = _row(desk, at, n + k), _row(desk, at + n + k, n + k), _row(desk, at + 2 * (n + k), n)
-    at += 2 * (n + k) + n
-    d, J = _row(desk, at, m), _table(desk, at + m, e, n)
-    at += m + e * n
-    L, schur, vectors = (
-        _table(desk, at, n, n),
-        _table(desk, at + n * n, k, k),
-        _table(desk, at + n * n + k * k, 3, n + k),
-    )
-    return (
-        Rows(_row(ids, 0, n), _row(ids, n, e), S, _row(ids, n + e, k)),
-        Course(goal, moved, efforts, displacements, x, multipliers, anywhere),
-        Reach(limits, course, effort_rate, displacement_rate),
-        Problem(P, q, A, low, high, scale, d, J),
-        ActiveSetWork(_row(ids, n + e + k, n + k), L, schur, vectors),
-    )
+def decide(W, free, efforts, trust, interval, energy, numbers, whole, places, rehearsal):
+    """The efforts and displacements of the actuators become those of the QP's optimum for what is wanted: SOLVED, or UNSOLVED,
+    and they stay as they were. A rehearsal does the work and changes nothing that counts.
 
-
-@kernel
-def decide(W, free, efforts, target, interval, speed, energy, desk, ids, n, e, k, rehearsal):
-    """The goal approaches the target, and the efforts and displacements of the actuators become those of the QP's optimum:
-    SOLVED, or what kept them as they were. A rehearsal does the work and changes nothing that counts.
-
-    Everything else is on the desk: it takes 6 us to hand over its arrays one by one."""
-    rows, course, reach, problem, room = lay_out(desk, ids, n, e, k, free.shape[0])
-    goal, moved, now_efforts, now_delta, x, multipliers, anywhere = course
-    if not approach(target, speed * interval, goal, moved):
-        return NOT_A_NUMBER
-    fill_decision(W, free, efforts, moved, energy, now_efforts, now_delta, interval, rows, reach, anywhere, problem)
+    W (m, m), free and efforts (m,): the condensed model; trust (n,): how far an effort may go from the model's; interval [s]:
+    for rates, negative for none. Everything else is on the desk.
+    """
+    asked, reach, course, problem, holding, work = lay_out(numbers, whole, places)
+    if not invert_held(W, holding):
+        return UNSOLVED
+    hold(W, free, efforts, holding)
+    left_W, left_free = (holding.W, holding.free) if holding.rows.shape[0] else (W, free)
+    fill(W, left_W, left_free, efforts, trust, interval, energy, asked, reach, course, problem, holding)
     possible = True
     for i in range(problem.low.shape[0]):
         possible = possible and problem.low[i] <= problem.high[i]  # not where one is not a number
     solved = possible and solve_by_active_set(
-        problem.P, problem.q, problem.A, problem.low, problem.high, x, multipliers, room
+        problem.P, problem.q, problem.A, problem.low, problem.high, course.x, course.multipliers, work
     )
     if rehearsal:
         return SOLVED
-    for r in range(e):
-        goal[r] = moved[r]
-    if not solved:
+    if not solved or not agrees(W, free, asked, course, problem, holding):
         return UNSOLVED
-    take_over(W, rows, problem, x, now_efforts, now_delta)
+    take_over(W, left_W, asked, course, problem, holding)
     return SOLVED
 
 
 @kernel
-def approach(target, reach, goal, moved):
-    """moved [e] <- the goal, closer to the target by at most `reach`; False where the target is not a number."""
-    distance, number = 0.0, True
-    for r in range(goal.shape[0]):
-        number = number and abs(target[r]) < math.inf
-        distance += (target[r] - goal[r]) ** 2
-    if not number:
-        return False
-    distance = math.sqrt(distance)
-    if not distance < math.inf:  # the first one
-        for r in range(goal.shape[0]):
-            moved[r] = target[r]
-        return True
-    share = reach / distance if distance > reach else 1.0
-    for r in range(goal.shape[0]):
-        moved[r] = goal[r] + share * (target[r] - goal[r])
-    return True
-
-
-@kernel
-def take_over(W, rows, problem, x, efforts, displacements):
-    """The answer x of the QP, rounded into its bounds, as efforts and displacements [n] of the actuators."""
-    a, scale, d = rows.a, problem.scale, problem.d
-    for i in range(a.shape[0]):
-        efforts[i] = min(max(x[i], problem.low[i]), problem.high[i]) * scale[i]
-    for i in range(a.shape[0]):
-        total = d[a[i]]
-        for j in range(a.shape[0]):
-            total += W[a[i], a[j]] * efforts[j]
-        displacements[i] = total
-
-
-@kernel
-def predict(W, desk, ids, n, e, k, m, predicted):
-    """predicted [e] <- where the model says that the decided efforts bring the effectors."""
-    rows, course, _, problem, _ = lay_out(desk, ids, n, e, k, m)
-    for r in range(e):
-        total = problem.d[rows.e[r]]
-        for i in range(n):
-            total += W[rows.e[r], rows.a[i]] * course.efforts[i]
-        predicted[r] = total
-
-
-@kernel
-def fill_decision(W, free, efforts, target, energy, now_efforts, now_delta, interval, rows, reach, trust, problem):
-    """See `DecisionProblem.fill`. W [m, m], free and efforts [m]: the condensed model; rates count from now_efforts and
-    now_delta [n] over `interval` [s]; trust [n]: how far an effort may go from the model's, inf for anywhere."""
-    a, e, S, limited = rows
-    limits, course, effort_rate, displacement_rate = reach
-    P, q, A, lower, upper, scale, d, J = problem
-    n = a.shape[0]
-    _without_actuation(W, free, efforts, a, d)
+def fill(W, left_W, left_free, efforts, trust, interval, energy, asked, reach, course, problem, holding):
+    """The QP for what is wanted. left_W, left_free: the model with what is given held; W: the whole one, by which variables and
+    objective are scaled and work is weighed, so that objectives of two pieces of one problem can be compared."""
+    a, limited, n = asked.a, asked.limited, asked.a.shape[0]
+    P, q, A, lower, upper, scale, norms, d, _ = problem
+    _without_actuation(left_W, left_free, efforts, asked, holding, d)
     for i in range(n):
-        low, high = _within_reach(limits[i, 0], limits[i, 1], now_efforts[i], effort_rate[i], interval)
+        rate = math.inf if interval < 0.0 or reach.dropped[i, 1] else reach.effort_rate[i]
+        low, high = _within_reach(reach.limits[i, 0], reach.limits[i, 1], course.efforts[i], rate, interval)
         lower[i], upper[i] = _within_reach(low, high, efforts[a[i]], trust[i], 1.0)
         scale[i] = 1.0 if _does_nothing(W[a[i], a[i]], lower[i], upper[i]) else 1.0 / math.sqrt(W[a[i], a[i]])
-    tracking, work = _fill_objective(W, a, e, S, target, scale, d, P, q, J)
-    weight = 1.0 / max(tracking, 1e-300)
-    epsilon = energy * max(tracking, 1e-300) / work
+    _set_norms(W, asked, scale, norms)
+    _fill_objective(left_W, asked, course, problem)
+    weight = 1.0 / norms[0]
+    epsilon = energy * norms[0] / norms[1]
     for i in range(n):
         q[i] *= weight
         for j in range(n):
@@ -210,46 +72,212 @@ def fill_decision(W, free, efforts, target, energy, now_efforts, now_delta, inte
         upper[i] /= scale[i]
     for k in range(limited.shape[0]):
         i = limited[k]
-        low, high = _within_reach(course[i, 0], course[i, 1], now_delta[i], displacement_rate[i], interval)
+        low, high = _course(reach, i, course.displacements[i], interval)
         lower[n + k], upper[n + k] = (low - d[a[i]]) * scale[i], (high - d[a[i]]) * scale[i]
         for j in range(n):
-            A[k, j] = scale[i] * W[a[i], a[j]] * scale[j]
+            A[k, j] = scale[i] * left_W[a[i], a[j]] * scale[j]
 
 
 @kernel
-def _without_actuation(W, free, efforts, a, d):
-    """d [m]: the displacements with imposed efforts and no actuation."""
-    m = free.shape[0]
+def _course(reach, i, now, interval):
+    """How far an actuator may go: its displacement limits and its rate. Where it was pushed past a limit, it may stay there."""
+    low, high = reach.course[i, 0], reach.course[i, 1]
+    if reach.dropped[i, 2]:
+        low, high = -math.inf, math.inf
+    low, high = min(low, now), max(high, now)
+    if interval < 0.0 or reach.dropped[i, 0] or reach.displacement_rate[i] == math.inf:
+        return low, high
+    way = reach.displacement_rate[i] * interval
+    return max(low, now - way), min(high, now + way)
+
+
+@kernel
+def _without_actuation(W, free, efforts, asked, holding, d):
+    """d (m,): the displacements with imposed efforts and no actuation."""
+    m, imposed = free.shape[0], holding.imposed
     for i in range(m):
         d[i] = free[i]
+        imposed[i] = efforts[i]
+    for k in range(holding.rows.shape[0]):
+        side = holding.let_go[k]
+        imposed[holding.rows[k]] = 0.0 if side == 0 else holding.limits[k, 0] if side < 0 else holding.limits[k, 1]
+    for k in range(asked.a.shape[0]):
+        imposed[asked.a[k]] = 0.0
     for j in range(m):
-        actuated = False
-        for k in range(a.shape[0]):
-            actuated = actuated or a[k] == j
-        if not actuated and efforts[j] != 0.0:
+        if imposed[j] != 0.0:
             for i in range(m):
-                d[i] += W[i, j] * efforts[j]
+                d[i] += W[i, j] * imposed[j]
 
 
 @kernel
-def _fill_objective(W, a, e, S, target, scale, d, P, q, J):
-    """P <- J^T J and q <- J^T S (d_e - target) with J = S W_ea scale; returns the norms of P and of the scaled W_aa."""
-    n = a.shape[0]
+def _set_norms(W, asked, scale, norms):
+    """norms <- those of J^T J with J = S W_ea scale, and of the scaled W_aa: of the whole model."""
+    a, e, S, n = asked.a, asked.e, asked.S, asked.a.shape[0]
     tracking, work = 0.0, 0.0
+    for i in range(n):
+        for j in range(n):
+            total = 0.0
+            for r in range(e.shape[0]):
+                total += S[r] * S[r] * W[e[r], a[i]] * W[e[r], a[j]]
+            tracking += (total * scale[i] * scale[j]) ** 2
+            work += (scale[i] * W[a[i], a[j]] * scale[j]) ** 2
+    norms[0], norms[1] = max(math.sqrt(tracking), 1e-300), max(math.sqrt(work), 1e-300)
+
+
+@kernel
+def _fill_objective(W, asked, course, problem):
+    """P <- J^T J and q <- J^T S (d_e - wanted) with J = S W_ea scale."""
+    a, e, S, n = asked.a, asked.e, asked.S, asked.a.shape[0]
+    P, q, J, d, scale, wanted = problem.P, problem.q, problem.J, problem.d, problem.scale, course.wanted
     for i in range(n):
         q[i] = 0.0
         for r in range(e.shape[0]):
             J[r, i] = S[r] * W[e[r], a[i]] * scale[i]
-            q[i] += J[r, i] * S[r] * (d[e[r]] - target[r])
+            q[i] += J[r, i] * S[r] * (d[e[r]] - wanted[r])
     for i in range(n):
         for j in range(n):
             total = 0.0
             for r in range(e.shape[0]):
                 total += J[r, i] * J[r, j]
             P[i, j] = total
-            tracking += total * total
-            work += (scale[i] * W[a[i], a[j]] * scale[j]) ** 2
-    return math.sqrt(tracking), max(math.sqrt(work), 1e-300)
+
+
+@kernel
+def invert_held(W, holding):
+    """inverse <- that of W over the rows that are held and not let go; False where some of them do the same."""
+    rows, let_go, inverse = holding.rows, holding.let_go, holding.inverse
+    h = rows.shape[0]
+    for i in range(h):
+        for j in range(h):
+            inverse[i, j] = 0.0
+    # Gauss and Jordan on the rows that are held, scaled; symmetric and positive definite, so no pivoting
+    for i in range(h):
+        for j in range(h):
+            if let_go[i] == 0 and let_go[j] == 0:
+                inverse[i, j] = W[rows[i], rows[j]] / math.sqrt(W[rows[i], rows[i]] * W[rows[j], rows[j]])
+    for k in range(h):
+        if let_go[k] != 0:
+            continue
+        pivot = inverse[k, k]
+        if not pivot > INDEPENDENT:
+            return False
+        inverse[k, k] = 1.0
+        for j in range(h):
+            inverse[k, j] /= pivot
+        for i in range(h):
+            if i != k and let_go[i] == 0:
+                factor = inverse[i, k]
+                inverse[i, k] = 0.0
+                for j in range(h):
+                    inverse[i, j] -= factor * inverse[k, j]
+    for i in range(h):
+        for j in range(h):
+            if let_go[i] == 0 and let_go[j] == 0:
+                inverse[i, j] /= math.sqrt(W[rows[i], rows[i]] * W[rows[j], rows[j]])
+    return True
+
+
+@kernel
+def hold(W, free, efforts, holding):
+    """What is left of the model when rows keep their given displacement d, by whatever effort it takes:
+    W - G W_h^T and free + G (d - free_h), with G = W_h W_hh^-1."""
+    rows, let_go, gain, left, left_free = holding.rows, holding.let_go, holding.gain, holding.W, holding.free
+    h, m = rows.shape[0], free.shape[0]
+    if h == 0:
+        return
+    for i in range(m):
+        for k in range(h):
+            total = 0.0
+            for j in range(h):
+                total += W[i, rows[j]] * holding.inverse[j, k]
+            gain[i, k] = total
+    for i in range(m):
+        left_free[i] = free[i]
+        for k in range(h):
+            if let_go[k] == 0:
+                left_free[i] += gain[i, k] * (holding.wanted[k] - free[rows[k]])
+        for j in range(m):
+            total = W[i, j]
+            for k in range(h):
+                total -= gain[i, k] * W[j, rows[k]]
+            left[i, j] = total
+    for k in range(h):
+        if let_go[k] == 0:
+            for i in range(m):
+                left[i, rows[k]] = left[rows[k], i] = 0.0
+
+
+@kernel
+def agrees(W, free, asked, course, problem, holding):
+    """Whether the rows that are held are so within their limits, and those let go want to be: with the QP's answer. Puts the
+    efforts of the held rows down, and in let_go which would have to be let go instead."""
+    rows, let_go, limits, imposed = holding.rows, holding.let_go, holding.limits, holding.imposed
+    h, m, n = rows.shape[0], free.shape[0], asked.a.shape[0]
+    if h == 0:
+        return True
+    for i in range(n):
+        imposed[asked.a[i]] = min(max(course.x[i], problem.low[i]), problem.high[i]) * problem.scale[i]
+    for k in range(h):  # what is missing without the held rows
+        total = holding.wanted[k] - free[rows[k]]
+        for j in range(m):
+            total -= W[rows[k], j] * imposed[j]
+        holding.efforts[k] = total
+    for k in range(h):
+        if let_go[k] == 0:
+            total = 0.0
+            for j in range(h):
+                total += holding.inverse[k, j] * holding.efforts[j]
+            holding.gain[0, k] = total  # the gain has done its work
+        else:
+            holding.gain[0, k] = limits[k, 0] if let_go[k] < 0 else limits[k, 1]
+    for k in range(h):
+        holding.efforts[k] = holding.gain[0, k]
+        if let_go[k] == 0:
+            imposed[rows[k]] = holding.efforts[k]
+    same = True
+    for k in range(h):
+        side, small = let_go[k], 1e-9 * max(abs(holding.efforts[k]), 1e-300)
+        if let_go[k] == 0:
+            if holding.efforts[k] < limits[k, 0] - small:
+                side = -1
+            elif holding.efforts[k] > limits[k, 1] + small:
+                side = 1
+        else:
+            short = free[rows[k]] - holding.wanted[k]
+            for j in range(m):
+                short += W[rows[k], j] * imposed[j]
+            if (let_go[k] < 0 and short < 0.0) or (let_go[k] > 0 and short > 0.0):
+                side = 0
+        same = same and side == let_go[k]
+        let_go[k] = side
+    return same
+
+
+@kernel
+def take_over(W, left_W, asked, course, problem, holding):
+    """The answer x of the QP, rounded into its bounds, as efforts and displacements (n,) of the actuators."""
+    a, scale, d, efforts = asked.a, problem.scale, problem.d, course.efforts
+    for i in range(a.shape[0]):
+        efforts[i] = min(max(course.x[i], problem.low[i]), problem.high[i]) * scale[i]
+    for i in range(a.shape[0]):
+        total = d[a[i]]
+        for j in range(a.shape[0]):
+            total += left_W[a[i], a[j]] * efforts[j]
+        course.displacements[i] = total
+    for k in range(holding.rows.shape[0]):
+        holding.efforts[k] = min(max(holding.efforts[k], holding.limits[k, 0]), holding.limits[k, 1])
+
+
+@kernel
+def predict(W, numbers, whole, places, predicted):
+    """predicted (e,) <- where the model says that the decided efforts bring the effectors."""
+    asked, _, course, problem, holding, _ = lay_out(numbers, whole, places)
+    left = holding.W if holding.rows.shape[0] else W
+    for r in range(asked.e.shape[0]):
+        total = problem.d[asked.e[r]]
+        for i in range(asked.a.shape[0]):
+            total += left[asked.e[r], asked.a[i]] * course.efforts[i]
+        predicted[r] = total
 
 
 @inlined
@@ -260,7 +288,7 @@ def _does_nothing(compliance, low, high):
 
 @inlined
 def _within_reach(low, high, now, rate, interval):
-    """Limits cut to what can be reached from `now`; a limit already passed is approached, not jumped to."""
+    """Limits of an effort cut to what can be reached from `now`; one already passed is approached, not jumped to."""
     if rate == math.inf:
         return low, high
     reach = rate * interval

@@ -109,6 +109,12 @@ class Frame(Port):
         rotation = logarithm(from_quaternion(target[3:]) @ self._from.T)
         return np.asarray(np.concatenate([target[:3], rotation])[self._rows])
 
+    @property
+    def goal_places(self) -> tuple[tuple[int, int], ...]:
+        if not self._turns:
+            return tuple((k, -1) for k in range(len(self.row_names)))
+        return tuple((int(row), -1) if row < 3 else (3, int(row) - 3) for row in self._rows)
+
     def reading(self, p: Array) -> Array:
         if not self._turns:
             return self.displacement(p)

@@ -123,6 +123,13 @@ class Port(ABC):
         """The displacement that a target asks for, from this port's reference, [rows]: here the target itself."""
         return target
 
+    @property
+    def goal_places(self) -> tuple[tuple[int, int], ...] | None:
+        """What `goal` does, for compiled code: of every given row, where in a target its goal stands, and -1; or, for a row that
+        is an entry of the rotation vector from the reference (a matrix), where a quaternion begins, and which entry. None:
+        only `goal` knows."""
+        return None if self.relative else tuple((k, -1) for k in range(self.given_rows))
+
     def reading(self, p: Array) -> Array:
         """Where the port is, said as a target, [t]: here the displacement itself."""
         return self.displacement(p)

@@ -1,0 +1,205 @@
+"""What is to be decided: whose efforts are sought, what is wanted of whom, what is given, within which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import InputError
+from pliant.port import Port
+from pliant.robot import Robot, Role
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+FARTHEST = 1e6
+"""Targets beyond this are no targets, in whatever unit."""
+
+
+class NotANumberError(InputError):
+    """A target, or an interval, that is not a usable number."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Ports that are to be somewhere, with rows (e,) among those of all ports, and how targets (t,) become displacements:
+    `sources` (e, 3) has, per row, the place in the targets, where its port's reference is among those of the model (-1: it has
+    none, and the row is the target itself), and which entry of the rotation vector it is."""
+
+    names: tuple[str, ...]
+    rows: Ids
+    labels: tuple[str, ...]
+    sources: Ids
+    turns: Ids
+    """Where quaternions begin in the targets."""
+
+    @classmethod
+    def of(cls, robot: Robot, names: tuple[str, ...], references: Mapping[str, int]) -> Wanted:
+        """references: where each relative port's reference begins among all of them."""
+        rows, labels, sources, turns = [], [], [], []
+        for name in names:
+            mounted = robot.ports[name]
+            port, first = mounted.attachment.port, len(labels)
+            rows += range(mounted.rows.start, mounted.rows.start + port.given_rows)
+            labels += [f"{name}.{part}" if part else name for part in port.target_names]
+            places = port.goal_places
+            for place, axis in places if places is not None else [(k, -1) for k in range(port.given_rows)]:
+                sources.append((first + place, references[name] if axis >= 0 else -1, axis))
+            turns += sorted({first + place for place, axis in places or () if axis >= 0})
+        return cls(
+            names, np.array(rows, np.int64), tuple(labels), np.array(sources, np.int64).reshape(-1, 3),
+            np.array(turns, np.int64)
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Question:
+    """A robot's question to whoever decides: actuators whose efforts are sought (n rows), effectors that are to be somewhere
+    (e rows, with weights), ports whose displacement is given (h rows), and all limits. The same for `Inverse` and for two rates.
+    """
+
+    robot: Robot
+    row_names: tuple[str, ...]
+    """All rows of the robot when this was asked; see `require_current`."""
+    actuators: tuple[str, ...]
+    sought: Ids
+    labels: tuple[str, ...]
+    """Names of the sought rows."""
+    wanted: Wanted
+    weights: Array
+    given: Wanted
+    given_limits: Array
+    """Efforts that may hold what is given, (h, 2)."""
+    effort: Array
+    course: Array
+    effort_rate: Array
+    displacement_rate: Array
+    """Limits of the sought rows: efforts and displacements (n, 2), and how fast each may change per second (n,)."""
+    reference_places: Mapping[str, int]
+    wary: tuple[str, ...]
+    """Actuators whose model does not reach far (`Port.trusted_change`)."""
+
+    @classmethod
+    def of(cls, robot: Robot) -> Question:
+        """What this robot asks; an InputError where it has no actuator or no effector, or friction."""
+        ports = robot.ports
+        actuators, effectors, driven = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.DRIVEN))
+        if not actuators or not effectors:
+            missing = "actuator" if not actuators else "effector"
+            raise InputError(
+                f"the robot has no {missing}", remedy="add one with robot.actuate(...) or robot.effect(...)"
+            )
+        if robot.remembering:
+            raise InputError(
+                f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
+                remedy="decide with a robot that has a Cable instead, and keep the friction for the plant",
+            )
+        places: dict[str, int] = {}
+        for name, mounted in ports.items():
+            if mounted.attachment.port.relative:
+                places[name] = 9 * len(places)
+        limits = [ports[name].limits for name in actuators]
+        return cls(
+            robot,
+            robot.row_names,
+            actuators,
+            np.concatenate([np.arange(ports[name].rows.start, ports[name].rows.stop) for name in actuators]),
+            tuple(label for name in actuators for label in ports[name].labels),
+            Wanted.of(robot, effectors, places),
+            np.concatenate([ports[name].weight for name in effectors]),
+            Wanted.of(robot, driven, places),
+            np.concatenate([np.empty((0, 2)), *(ports[name].able for name in driven)]),
+            np.concatenate([limit.effort for limit in limits]),
+            np.concatenate([limit.displacement for limit in limits]),
+            np.concatenate([limit.effort_rate for limit in limits]),
+            np.concatenate([limit.displacement_rate for limit in limits]),
+            places,
+            tuple(
+                name
+                for name in actuators
+                if ports[name].attachment.port.trusted_change(ports[name].effort) is not None
+            ),
+        )
+
+    @property
+    def effectors(self) -> tuple[str, ...]:
+        """Names of what is wanted somewhere."""
+        return self.wanted.names
+
+    def require_current(self, what: str) -> None:
+        """Raise an InputError where a port was added since; what: was made of this question."""
+        self.robot.require_unchanged(self.row_names, what)
+
+    def require_known_goals(self) -> None:
+        """Raise an InputError for ports whose targets only Python understands."""
+        for name in (*self.wanted.names, *self.given.names):
+            port = self.robot.ports[name].port
+            if port.goal_places is None:
+                raise InputError(
+                    f"{name!r} is a {type(port).__name__}, whose targets a controller at two rates does not know",
+                    remedy="give the port goal_places, or use Inverse",
+                )
+
+    def aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """The targets of all effectors as numbers, by name."""
+        unknown = set(targets) - set(self.effectors)
+        if unknown:
+            raise InputError(
+                f"there is no effector {sorted(unknown)[0]!r}", remedy=f"choose among {', '.join(self.effectors)}"
+            )
+        aims = {}
+        for name in self.effectors:
+            if name not in targets:
+                raise InputError(f"effector {name!r} has no target", remedy=f"give {name}=... ")
+            try:
+                aims[name] = self.robot.ports[name].port.as_target(targets[name])
+            except InputError as error:
+                raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
+        for name, aim in aims.items():
+            if not (np.abs(aim) < FARTHEST).all():
+                raise NotANumberError(
+                    f"target of {name!r} is {targets[name]}", remedy="give finite numbers, quaternions of length 1"
+                )
+        return aims
+
+    def goal(self, aims: Mapping[str, Array], references: Mapping[str, Array]) -> Array:
+        """The displacements that targets ask of their rows, (e,), from the references of a model."""
+        parts = [np.empty(0)]
+        for name, aim in aims.items():
+            port = self._measured(name, references)
+            parts.append(port.goal(aim)[: port.given_rows])
+        return np.concatenate(parts)
+
+    def goal_of_given(self, references: Mapping[str, Array]) -> Array:
+        """The displacements that are given, (h,), from the references of a model."""
+        return self.goal({name: self.robot.ports[name].displacement for name in self.given.names}, references)
+
+    def given_targets(self) -> Array:
+        """What is given now, as targets."""
+        return np.concatenate([np.empty(0), *(self.robot.ports[name].displacement for name in self.given.names)])
+
+    def _measured(self, name: str, references: Mapping[str, Array]) -> Port:
+        port = self.robot.ports[name].attachment.port
+        return port.measured_from(references[name]) if name in references else port
+
+    def trust(self, efforts: Array) -> Array:
+        """How far each sought effort may go from those of a model (m,), (n,): infinitely, but for ports whose model does not
+        reach far."""
+        out: Array = np.full(len(self.sought), np.inf)
+        for name in self.wary:
+            mounted = self.robot.ports[name]
+            change = mounted.attachment.port.trusted_change(efforts[mounted.rows])
+            if change is not None:
+                out[np.isin(self.sought, np.arange(mounted.rows.start, mounted.rows.stop))] = change
+        return out
+
+    def flat_references(self, references: Mapping[str, Array]) -> Array:
+        """The references of a model in a row, as decisions take them, (9 r,); zeros for a port that has none."""
+        out: Array = np.zeros(9 * len(self.reference_places))
+        for name, place in self.reference_places.items():
+            own = references[name].reshape(-1)
+            out[place : place + len(own)] = own
+        return out
