@@ -22,7 +22,7 @@ from pliant import (
     make,
     solids,
 )
-from pliant.control import InverseStatus
+from pliant.control import DecisionStatus
 from pliant.errors import InputError
 
 MESH = make.box((0.1, 0.016, 0.016), (10, 2, 2))
@@ -132,12 +132,12 @@ def test_far_targets_are_approached_in_parts(rng):
         for _ in range(25):
             step = inverse.step(state, tip=target).require()
             assert np.abs(step.state.x - state.x).max() <= 0.05 * 0.1 * (1 + 1e-9)
-            assert (step.share < 1) == (step.status is InverseStatus.SLOWED)
+            assert (step.share < 1) == (step.status is DecisionStatus.SLOWED)
             assert all(0 <= float(e[0]) <= 4 for e in step.efforts.values())
             state = step.state
             seen.add(step.status)
         assert not len(robot.bodies[0].inverted_elements(robot.nodes(state)))
-    assert InverseStatus.SLOWED in seen
+    assert DecisionStatus.SLOWED in seen
     for _ in range(80):
         state = inverse.step(state, tip=tip(robot, rest)).require().state
     assert np.linalg.norm(tip(robot, state) - tip(robot, rest)) < 1e-6
@@ -199,8 +199,8 @@ def test_contradicting_limits_are_relaxed_in_the_stated_order():
     """A displacement range that no tension in range can reach: dropped, named, and the effort limits still hold."""
     robot = arm(names=("up",), effort=(0, 0.5), displacement=(0.02, 0.03))
     step = Inverse(robot).step(converged(robot), tip=(0.1, 0.008, 0.02))
-    assert step.status is InverseStatus.RELAXED
-    assert step.relaxed == ("displacement rate", "effort rate", "displacement")
+    assert step.status is DecisionStatus.RELAXED
+    assert step.relaxed == ("up displacement",)
     assert 0 <= float(step.efforts["up"][0]) <= 0.5
 
 
@@ -260,7 +260,7 @@ def test_a_target_that_is_no_number_holds_the_last_command():
     before = inverse.step(converged(robot), tip=(0.1, 0.01, 0.005)).require()
     for bad in (np.nan, np.inf):
         held = inverse.step(before.state, tip=(0.1, bad, 0.0))
-        assert held.status is InverseStatus.HELD
+        assert held.status is DecisionStatus.HELD
         assert held.state is before.state
         assert all(np.array_equal(held.efforts[name], before.efforts[name]) for name in TENDONS)
 
@@ -298,7 +298,7 @@ def test_an_interval_that_is_none_holds_the_efforts(interval):
     state = inverse.step(state, tip=target, interval=0.1).require().state
     assert robot.effort(state, "up") == pytest.approx([0.2])
     step = inverse.step(state, tip=target, interval=interval)
-    assert step.status is InverseStatus.HELD
+    assert step.status is DecisionStatus.HELD
     assert step.state is state
     assert step.efforts["up"] == pytest.approx([0.2])
     with pytest.raises(InputError, match="interval is"):
@@ -320,4 +320,4 @@ def test_a_dynamic_step_that_would_tear_the_robot_is_not_taken():
         words.add(step.status)
         state = step.state
         assert not len(robot.bodies[0].inverted_elements(state.x))
-    assert words <= {InverseStatus.SLOWED, InverseStatus.FAILED}
+    assert words <= {DecisionStatus.SLOWED, DecisionStatus.FAILED}

@@ -21,7 +21,7 @@ from pliant import (
     make,
 )
 from pliant.algebra.rotation import exponential, from_quaternion, logarithm, to_quaternion
-from pliant.control import InverseStatus
+from pliant.control import DecisionStatus
 from pliant.errors import InputError
 
 MESH = make.box((0.06, 0.03, 0.03), (6, 3, 3))
@@ -107,7 +107,7 @@ def test_bad_orientations_hold_or_raise():
     state = robot.rest()
     for bad in ([0, 0, 0, 0, 0, 0, 0], [0, 0, 0, np.nan, 0, 0, 0], [np.inf, 0, 0, 1, 0, 0, 0]):
         held = Inverse(robot).step(state, plate=bad)
-        assert held.status is InverseStatus.HELD
+        assert held.status is DecisionStatus.HELD
         assert held.state is state
         with pytest.raises(InputError, match="target of 'plate'"):
             Inverse(robot).solve_pose(plate=bad)

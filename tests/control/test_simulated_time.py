@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from two_rate_robots import arm, arm_plant, near, run_alone, spring_arm
 
-from pliant.control import Controller, Correction, ModelLoop, PathTargets, simulate
-from pliant.control._decision_kernels import lay_out
+from pliant import Cable, Capstan, Frame
+from pliant.control import Controller, Correction, ModelLoop, PathTargets, Question, simulate
+from pliant.control._desk_kernels import lay_out
 from pliant.control.commander import Commander
 from pliant.control.model_box import ModelBox
 from pliant.control.trajectory import Circle, Waypoints
@@ -104,10 +105,12 @@ def test_the_guard_is_in_simulated_time_too():
 def commander():
     """A controller with its guard and one model, and nobody who keeps the time."""
     robot = arm()
-    loop, box = ModelLoop(robot, kind="displacement"), ModelBox(robot)
-    made = Commander(robot, box, kind="displacement", rate=1000.0)
-    made.start(loop.model.delta, loop.model.efforts)
-    box.put(loop.model, stamp=0.0)
+    controller = Controller(robot)
+    question = controller.question
+    loop, box = ModelLoop(question, kind="displacement"), ModelBox(question)
+    made = Commander(controller, box, kind="displacement", rate=1000.0)
+    made.start(loop.model.delta, loop.model.efforts, question.targets_at(loop.state))
+    box.put(loop.here, stamp=0.0)
     box.newest()
     yield made
     box.close()
@@ -117,13 +120,13 @@ def test_a_period_is_a_decision_and_then_the_guard(commander):
     """The one kernel of a period does what the controller and the guard do one after the other."""
     robot, box = commander.robot, commander.box
     apart, guard = Controller(robot), Guard.of_robot(robot, "displacement")
-    apart.start(box.delta, box.efforts)
+    apart.start(box.delta, box.model.efforts, box.targets)
     guard.command[:] = commander.guard.command
     target = near(0, 0.004, 0.003)
     for k in range(150):
         now = 0.001 * k
         command = commander.tick(now, target, 0.001)
-        assert apart.decide(box.W, box.delta_free, box.efforts, target, 0.001) == commander.verdict
+        assert apart.decide(box.model, target, 0.001) is commander.status
         flags = guard.check(apart.command("displacement"), now, now)
         if flags:
             apart.command("displacement")[:] = guard.command
@@ -163,29 +166,30 @@ import gc
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from two_rate_robots import arm
-from pliant.control import Correction, ModelLoop, Verdict
+from pliant.control import Controller, Correction, DecisionStatus, ModelLoop
 from pliant.control.commander import Commander
 from pliant.control.model_box import ModelBox
 
 robot = arm()
-loop, box = ModelLoop(robot, kind="displacement"), ModelBox(robot)
-commander, correction = Commander(robot, box, kind="displacement", rate=1000.0), Correction(3, 1.0, 0.01)
-commander.start(loop.model.delta, loop.model.efforts)
-box.put(loop.model, stamp=0.0)
+controller = Controller(robot)
+loop, box = ModelLoop(controller.question, kind="displacement"), ModelBox(controller.question)
+commander, correction = Commander(controller, box, kind="displacement", rate=1000.0), Correction(3, 1.0, 0.01)
+commander.start(loop.model.delta, loop.model.efforts, controller.question.targets_at(loop.state))
+box.put(loop.here, stamp=0.0)
 commander.get_ready()
 kernels = [item for item in gc.get_objects() if isinstance(item, Dispatcher)]
 before = [len(item.overloads) for item in kernels]
 assert sum(before) > 10
-home, verdicts = commander.controller.goal.copy(), set()
+home, statuses = commander.controller.goal.copy(), set()
 for k, target in enumerate([home, home + [0, 0.004, 0.003], home + [0, 1, 0], np.full(3, np.nan)] * 20):
     commander.get_ready()
     aim = correction.adjust(target, home, 1e-3, predicted=commander.predicted())
     commander.tick(0.001 * k, aim, 1e-3)
-    verdicts.add(commander.verdict)
+    statuses.add(commander.status)
     if k == 30:  # a contradiction: the slow way
         commander.controller.displacements[:] = 0.5
         commander.controller.efforts[:] = 4.0
-assert verdicts == {Verdict.SOLVED, Verdict.RELAXED, Verdict.NOT_A_NUMBER}, verdicts
+assert statuses == {DecisionStatus.SOLVED, DecisionStatus.RELAXED, DecisionStatus.HELD}, statuses
 late = [item for item, count in zip(kernels, before) if len(item.overloads) != count]
 assert late == [], late
 box.close()
@@ -201,25 +205,27 @@ def test_a_loop_loads_no_kernel():
 
 def test_everything_has_its_own_place_on_the_desk():
     """The parts that compiled code cuts out of the controller's one array lie one after the other, and fill it."""
-    controller = Controller(arm())
-    n, e, k = controller.sizes
-    model = ModelLoop(arm(), kind="displacement").model
-    rows, course, reach, problem, work = lay_out(controller.desk, controller.ids, n, e, k, len(model.delta))
-    assert (n, e, k) == (4, 3, 4)
-    parts = [rows.S, *course, *reach, *problem, *work[1:]]
-    for number, part in enumerate(parts):
-        part[...] = number
-    found = np.unique(controller.desk, return_counts=True)
-    assert found[0].tolist() == list(range(len(parts)))
-    assert found[1].tolist() == [part.size for part in parts]
-    assert sum(part.size for part in (rows.a, rows.e, rows.limited, work.side)) == len(controller.ids)
-    assert controller.goal[0] == 1
-    assert controller.efforts[0] == 3
+    robot = arm()
+    robot.impose("rope", Cable([(0.05, 0.008, 0.008)], pull=(0.05, 0.008, 0.1)), displacement=0.0)
+    controller = Controller(robot)
+    desk = controller.decider.desk
+    fields = [value for part in lay_out(*desk.arrays) for value in part]
+    for values in (desk.numbers, desk.whole):
+        own = [field for field in fields if field.dtype == values.dtype and field.size]
+        values[:] = -1
+        for number, field in enumerate(own):
+            assert (field == -1).all()
+            field[...] = number
+        found = np.unique(values, return_counts=True)
+        assert found[0].tolist() == list(range(len(own)))
+        assert found[1].tolist() == [field.size for field in own]
+    assert controller.goal[0] == desk.course.goal[0]
+    assert controller.efforts.shape == (4,)
 
 
 def test_a_model_loop_survives_commands_that_lead_nowhere():
     """Absurd displacements are approached in parts; what is no number leaves the model where it was."""
-    loop = ModelLoop(arm(), kind="displacement", tangent="warped")
+    loop = ModelLoop(Question.of(arm()), kind="displacement", tangent="warped")
     for _ in range(30):
         loop.cycle(np.array([0.5, -0.5, 0.5, 0.5]))
         assert np.isfinite(loop.state.x).all()
@@ -230,12 +236,18 @@ def test_a_model_loop_survives_commands_that_lead_nowhere():
 
 
 def test_ports_that_two_rates_do_not_know_are_named():
-    """A cable with an imposed length."""
-    from pliant import Cable
+    """A port of a user's own that is relative and does not say what its targets ask; a cable with friction."""
+
+    class Own(Frame):
+        goal_places = None
 
     robot = arm()
-    robot.impose("rope", Cable([(0.05, 0.008, 0.008)], pull=(0.05, 0.008, 0.1)), displacement=0.0)
-    with pytest.raises(InputError, match="imposed displacement"):
+    robot.effect("own", Own(robot.bodies[0].mesh.where(x_above=0.06)))
+    with pytest.raises(InputError, match="'own' is a Own, whose targets"):
+        Controller(robot)
+    robot = arm()
+    robot.impose("rope", Capstan([(0.05, 0.008, 0.008)], pull=(0.05, 0.008, 0.1), friction=0.1), effort=0.0)
+    with pytest.raises(InputError, match="'rope' has friction"):
         Controller(robot)
     with pytest.raises(InputError, match="0 < model_rate <= rate"):
         simulated(arm(), model_rate=500.0)

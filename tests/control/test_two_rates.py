@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from two_rate_robots import Judge, Wish, arm, follows, home, lives, near, play
 
-from pliant.control import Correction, HeldTarget, LoopLog, PathTargets, TwoRates, Verdict
+from pliant.control import Correction, DecisionStatus, HeldTarget, LoopLog, PathTargets, TwoRates
 from pliant.control.pace import Timing
 from pliant.control.trajectory import Circle
 from pliant.device import Guard, read_recording
@@ -72,7 +72,7 @@ def test_what_is_not_a_number_or_far_away_is_no_danger(controller):
         yield lambda: len(sent) > begin + 500
 
     run = play(controller, acts(), wish, judge)
-    assert 200 <= run.verdicts["NOT_A_NUMBER"] <= 202
+    assert 200 <= run.statuses["HELD"] <= 202
     assert judge.audit.verdict.clean
 
 
@@ -171,7 +171,7 @@ def test_a_run_is_recorded(controller, tmp_path):
     recording = read_recording(tmp_path / "run.mcap")
     control, model = recording["control"], recording["model"]
     np.testing.assert_array_equal(control["command"], judge.commands)
-    assert (control["verdict"] == Verdict.NOT_A_NUMBER).sum() == run.verdicts["NOT_A_NUMBER"] > 0
+    assert (control["status"] == DecisionStatus.HELD.code).sum() == run.statuses["HELD"] > 0
     assert len(model["number"]) > 10
     assert (np.diff(model["number"]) > 0).all()
     stamps = control.time - control["model_age"]
@@ -272,7 +272,7 @@ def test_a_run_and_its_timing_are_printed_in_a_few_lines(controller):
         r"  latency [\d.]+ ms median, [\d.]+ ms p99.9, [\d.]+ ms max; [\d.]+ % of .*; models .* ms old", lines[1]
     )
     assert re.fullmatch(rf"  models    {run.models}, \d+ per second, by 1 process", lines[2])
-    assert f"{run.verdicts['SOLVED']} SOLVED" in lines[3]
+    assert f"{run.statuses['SOLVED']} SOLVED" in lines[3]
     assert lines[4].startswith("  events    ")
     assert f"{run.commands} periods of 2.5 ms: latency" in repr(run.timing)
     assert repr(Timing(10, 1e-3)) == "<Timing of 0 periods of 1 ms: no command>"

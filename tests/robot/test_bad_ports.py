@@ -25,7 +25,7 @@ from pliant import (
     make,
     solids,
 )
-from pliant.control import InverseStatus
+from pliant.control import DecisionStatus
 from pliant.errors import OpenSurfaceError, PliantError
 
 MESH = make.box((0.06, 0.02, 0.02), (6, 2, 2))
@@ -108,7 +108,7 @@ def test_targets_that_are_no_numbers(bad):
     inverse = Inverse(arm)
     good = inverse.step(Statics(arm).solve().require().state, tip=(0.06, 0.01, 0.011)).require()
     held = inverse.step(good.state, tip=(0.06, bad, 0.01))
-    assert held.status is InverseStatus.HELD
+    assert held.status is DecisionStatus.HELD
     assert held.state is good.state
     assert np.array_equal(held.efforts["rope"], good.efforts["rope"])
     with pytest.raises(PliantError, match="target of 'tip'"):
@@ -143,7 +143,7 @@ def test_nothing_raises_in_a_loop_when_a_port_loses_its_meaning():
         before = arm.ports[name].port.pull
         arm.move_pull(name, (0.01, 0.01, 0.01))
         held = Inverse(arm).step(state, tip=target)
-        assert held.status is InverseStatus.FAILED
+        assert held.status is DecisionStatus.FAILED
         assert held.state is state
         with pytest.raises(PliantError, match=f"port '{name}'"):
             held.require()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.limited import inverse_of
+from pliant.algebra.limited import limited_efforts
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -58,23 +58,17 @@ class Condensed:
         delta: Array = self.W @ efforts + self.delta_free
         return delta
 
-    def holding(self, rows: NDArray[np.intp], displacement: Array) -> Condensed:
-        """The model in which some rows keep a given displacement [k], by whatever effort it takes.
-
-        With m these rows: W' = W - W_m W_mm^-1 W_m^T and delta_free' = delta_free + W_m W_mm^-1 (d - delta_free_m); efforts
-        given to these rows have no effect in it (`efforts_holding` tells which they are).
-        """
-        W_m = self.W[:, rows]
-        gain = W_m @ inverse_of(W_m[rows])
-        W = self.W - gain @ W_m.T
-        W[rows], W[:, rows] = 0.0, 0.0
-        free = self.delta_free + gain @ (displacement - self.delta_free[rows])
-        return replace(self, W=0.5 * (W + W.T), delta_free=free)
-
-    def efforts_holding(self, rows: NDArray[np.intp], displacement: Array, efforts: Array) -> Array:
-        """All efforts [m], with those of some rows such that these have a given displacement [k]."""
-        out: Array = efforts.copy()
+    def efforts_holding(
+        self, rows: NDArray[np.integer], displacement: Array, limits: Array | None = None, efforts: Array | None = None
+    ) -> Array:
+        """All efforts (m,), with those of some rows such that these have a given displacement (k,), as far as their limits
+        (k, 2) let them; efforts (m,): of the other rows, by default the model's."""
+        out: Array = (self.efforts if efforts is None else efforts).copy()
+        if not len(rows):
+            return out
+        now = out[rows]
         out[rows] = 0.0
-        missing = displacement - self.predicted(out)[rows]
-        out[rows] = inverse_of(self.W[np.ix_(rows, rows)]) @ missing
+        off = self.predicted(out)[rows] - displacement
+        wide = np.tile([-np.inf, np.inf], (len(rows), 1)) if limits is None else limits
+        out[rows] = limited_efforts(self.W[np.ix_(rows, rows)], off, wide, now)
         return out

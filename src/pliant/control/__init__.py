@@ -7,30 +7,32 @@ simulate      two rates in simulated time, on a plant that is not the model
 Correction    what was measured to be missed, added to the targets
 """
 
-from pliant.control.controller import Controller, Verdict
+from pliant.control.controller import Controller
 from pliant.control.correction import Correction
-from pliant.control.inverse import Inverse, InverseStatus, InverseStep
+from pliant.control.inverse import Inverse, InverseStep
 from pliant.control.log import LoopLog
 from pliant.control.model_loop import ModelLoop
+from pliant.control.question import Question
 from pliant.control.run import Run
 from pliant.control.simulated import SimulatedRun, simulate
+from pliant.control.status import DecisionStatus
 from pliant.control.targets import HeldTarget, PathTargets, Targets
 from pliant.control.two_rates import TwoRates
 
 __all__ = [
     "Controller",
     "Correction",
+    "DecisionStatus",
     "HeldTarget",
     "Inverse",
-    "InverseStatus",
     "InverseStep",
     "LoopLog",
     "ModelLoop",
     "PathTargets",
+    "Question",
     "Run",
     "SimulatedRun",
     "Targets",
     "TwoRates",
-    "Verdict",
     "simulate",
 ]

@@ -34,8 +34,8 @@ class Reach(NamedTuple):
 
 class Course(NamedTuple):
     """What goes on from one decision to the next: the goal (t,), as targets; the efforts and displacements of the actuators
-    (n,); the QP's answer x (n,) and its multipliers (n + k,). moved (t,): where the goal goes; wanted (e,): what that asks of the
-    effectors."""
+    (n,); the QP's answer x (n,) and its multipliers (n + k,). moved (t,): where the goal goes; wanted (e,): what that asks of
+    the effectors."""
 
     goal: Any
     moved: Any
@@ -47,8 +47,8 @@ class Course(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The QP in scaled variables, bounds (n,) before rows (k,) in low and high; scale (n,) and norms (2,) are those of the whole
-    model, the same for all pieces of one problem; d (m,) and J (e, n) are work space."""
+    """The QP in scaled variables, bounds (n,) before rows (k,) in low and high; scale (n,) and norms (2,) are those of the
+    whole model, the same for all pieces of one problem; d (m,) and J (e, n) are work space."""
 
     P: Any
     q: Any
@@ -98,7 +98,7 @@ def _table(values, places, k):
 
 @kernel
 def lay_out(numbers, whole, places):
-    """The parts, in the order of `PARTS`, as views of two arrays; places (fields, 3): begin, rows and columns of every field."""
+    """The parts, in the order of `PARTS`, as views of two arrays; places (fields, 3): begin, rows and columns of each."""
     asked = Asked(
         _row(whole, places, 0), _row(whole, places, 1), _row(numbers, places, 2), _row(whole, places, 3),
         _table(whole, places, 4), _row(whole, places, 5),

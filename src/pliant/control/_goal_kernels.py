@@ -47,10 +47,10 @@ def approach(target, reach, lever, turns, goal, moved):
 
 @kernel
 def _is_turn(r, turns):
+    found = False
     for k in range(turns.shape[0]):
-        if turns[k] <= r < turns[k] + 4:
-            return True
-    return False
+        found = found or turns[k] <= r < turns[k] + 4
+    return found
 
 
 @kernel
@@ -63,7 +63,7 @@ def _product(a, b, first):
 
 @kernel
 def ask(targets, references, sources, wanted):
-    """wanted (e,) <- the displacements that targets (t,) ask of rows; sources (e, 3): see `Wanted`; references: of the model."""
+    """wanted (e,) <- the displacements that targets (t,) ask of rows; sources (e, 3): see `Wanted`; references: the model's."""
     for r in range(wanted.shape[0]):
         place, reference, axis = sources[r, 0], sources[r, 1], sources[r, 2]
         wanted[r] = targets[place] if reference < 0 else rotation_from(targets, place, references, reference, axis)

@@ -4,32 +4,44 @@
 from __future__ import annotations
 
 from pliant.algebra.compiled import kernel
-from pliant.control._decision_kernels import UNSOLVED, decide, lay_out
+from pliant.control._decision_kernels import UNSOLVED, decide
+from pliant.control._desk_kernels import lay_out
+from pliant.control._goal_kernels import approach, ask
 from pliant.device._guard_kernels import guard_block
 
-VERDICTS = 8
-"""The verdict is the result modulo this; the guard's flags are the rest."""
+HELD = 2
+STATUSES = 8
+"""The code of the status is the result modulo this; the guard's flags are the rest."""
 
 
 @kernel
 def tick(
-    model, head, m, target, now, interval, speed, energy, desk, ids, n, e, k, guard, stopped, by_displacement, rehearsal
+    model, at, m, target, now, interval, speed, lever, energy, numbers, whole, places, guard, stopped, by_displacement,
+    rehearsal
 ):  # fmt: skip
-    """Decide and guard at once: verdict + 8 flags. Where the QP needs the other solver (UNSOLVED), nothing is guarded yet.
+    """Approach, decide and guard at once: code of the status + 8 flags. Where the decision takes the long way (UNSOLVED),
+    nothing is guarded yet.
 
-    model: a record of `model_record` as numbers, the matrix after `head` of them, the stamp first; desk, ids: of the
-    controller; guard: the guard's block. A command that the guard changed is what the next decision goes on from.
+    model: a record of `model_record` as numbers, the stamp first, the others where `at` (5,) says; numbers, whole, places: the
+    desk; guard: the guard's block. A command that the guard changed is what the next decision goes on from.
     """
-    at = head
-    W = model[at : at + m * m].reshape((m, m))
-    free, efforts = model[at + m * m : at + m * m + m], model[at + m * m + 2 * m : at + m * m + 3 * m]
-    verdict = decide(W, free, efforts, target, interval, speed, energy, desk, ids, n, e, k, rehearsal)
-    if verdict == UNSOLVED:
-        return verdict
-    course = lay_out(desk, ids, n, e, k, m)[1]
+    asked, _, course, _, holding, _ = lay_out(numbers, whole, places)
+    n = asked.a.shape[0]
+    W = model[at[0] : at[0] + m * m].reshape((m, m))
+    free, efforts = model[at[1] : at[1] + m], model[at[2] : at[2] + m]
+    references, trust = model[at[3] : at[4]], model[at[4] : at[4] + n]
+    status = HELD
+    if approach(target, speed * interval, lever, asked.turns, course.goal, course.moved):
+        ask(course.moved, references, asked.sources, course.wanted)
+        ask(holding.given, references, holding.sources, holding.wanted)
+        if not rehearsal:
+            course.goal[:] = course.moved
+        status = decide(W, free, efforts, trust, interval, energy, numbers, whole, places, rehearsal)
+        if status == UNSOLVED:
+            return status
     wanted = course.displacements if by_displacement else course.efforts
     flags, command = guard_block(wanted, guard, n, now, now - model[0], stopped, rehearsal)
     if flags and not rehearsal:
         for i in range(n):
             wanted[i] = command[i]
-    return verdict + VERDICTS * flags
+    return status + STATUSES * flags

@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 
 from pliant.checks import number, require_kind_of
 from pliant.control._decision_kernels import UNSOLVED
-from pliant.control._tick_kernels import VERDICTS, tick
-from pliant.control.controller import Controller, Verdict
+from pliant.control._tick_kernels import STATUSES, tick
+from pliant.control.controller import Controller
 from pliant.control.model_box import ModelBox
+from pliant.control.status import DecisionStatus
 from pliant.device import Guard
 from pliant.device.wiring import Kind
 from pliant.errors import InputError
-from pliant.robot import Robot
 
 Array = NDArray[np.float64]
 
-_VERDICTS = tuple(Verdict)
+_STATUSES = tuple(DecisionStatus)
 MODELS_HELD = 6.0
 """A guard holds the command of a model for at least so many intervals of models: one that comes at 15 Hz is 0.13 s old when the
 next is there."""
@@ -26,27 +26,25 @@ next is there."""
 class Commander:
     """The newest model and a target give a command that may leave for a drive: a QP, then the guard, in one compiled kernel.
 
-    Of the last period: woke [s], target [e], verdict, and events (the guard's flags). It makes no arrays and raises nothing.
+    Of the last period: woke [s], target (t,), status, and events (the guard's flags). It makes no arrays and raises nothing.
     """
 
     def __init__(
         self,
-        robot: Robot,
+        controller: Controller,
         box: ModelBox,
         *,
         kind: Kind,
         rate: float,
         model_rate: float | None = None,
         guard: Guard | None = None,
-        energy: float = 1e-8,
-        speed: float | None = None,
     ) -> None:
-        """box: where models come; kind: what is commanded; rate, model_rate [Hz]: of commands, and of models where that is set;
-        guard: by default one with the robot's limits; energy, speed: as in `Controller`."""
-        self.robot, self.box, self.kind, self.rate = robot, box, kind, number(rate, "rate", unit="Hz", above=0.0)
+        """controller: who decides; box: where models come, of the same question; kind: what is commanded; rate, model_rate
+        [Hz]: of commands, and of models where that is set; guard: by default one with the robot's limits."""
+        self.controller, self.robot, self.box = controller, controller.question.robot, box
+        self.kind, self.rate, robot = kind, number(rate, "rate", unit="Hz", above=0.0), self.robot
         if guard is not None:
             require_kind_of(guard, "guard", Guard)
-        self.controller = Controller(robot, energy=energy, speed=speed)
         hold = 0.2 if model_rate is None else max(0.2, MODELS_HELD / model_rate)
         self.guard = Guard.of_robot(robot, kind, hold=hold) if guard is None else guard
         if self.guard.kind not in (None, kind):
@@ -61,32 +59,33 @@ class Commander:
                 remedy="make it from the robot: Guard.of_robot(robot, kind)",
             )
         self.target = np.full(len(self.controller.goal), np.nan)
-        self.effector_rows = self.controller.effector_rows
+        self.target_rows, self.effector_rows = self.controller.target_rows, self.controller.effector_rows
         self.woke = 0.0
-        self.verdict = Verdict.SOLVED
+        self.status = DecisionStatus.SOLVED
         self.events = 0
 
-    def start(self, delta: Array, efforts: Array) -> None:
-        """Begin from a robot whose ports are at delta [m] under efforts [m]."""
-        self.controller.start(delta, efforts)
+    def start(self, delta: Array, efforts: Array, targets: Array) -> None:
+        """Begin from a robot whose ports are at delta (m,) under efforts (m,), its effectors at targets (t,)."""
+        self.controller.start(delta, efforts, targets)
         self.guard.command[:] = np.clip(self.controller.command(self.kind), self.guard.low, self.guard.high)
 
     def tick(self, now: float, target: Array, interval: float) -> Array:
         """One command [n] by the model that is in the box: what may leave for a drive (the same array each time). interval [s]:
         since the last."""
         self.woke = now
+        self.controller.take_given()
         ended = self._tick(now, target, interval, False)
-        verdict, self.events = ended % VERDICTS, ended // VERDICTS
-        if verdict == UNSOLVED:
+        code, self.events = ended % STATUSES, ended // STATUSES
+        if code == UNSOLVED:
             self._search(now, interval)
         else:
-            self.verdict = _VERDICTS[verdict]
+            self.status = _STATUSES[code]
         return self.guard.command
 
     def _search(self, now: float, interval: float) -> None:
         """The rest of a period whose QP was not guessed."""
         box, guard = self.box, self.guard
-        self.verdict = self.controller.search(box.W, box.delta_free, box.efforts, interval)
+        self.status = self.controller.search(box.model, interval)
         wanted = self.controller.command(self.kind)
         self.events = guard.check(wanted, now, now - box.stamp)
         if self.events:
@@ -101,12 +100,12 @@ class Commander:
     def _tick(self, now: float, target: Array, interval: float, rehearsal: bool) -> int:
         box, controller = self.box, self.controller
         ended: int = tick(
-            box.numbers, box.head, len(box.delta), target, now, interval, controller.speed, controller.energy,
-            controller.desk, controller.ids, *controller.sizes, self.guard.block, self.guard.stopped,
+            box.numbers, box.places, len(box.delta), target, now, interval, controller.speed, controller.lever,
+            controller.decider.energy, *controller.decider.desk.arrays, self.guard.block, self.guard.stopped,
             self.kind == "displacement", rehearsal
         )  # fmt: skip
         return ended
 
     def predicted(self) -> Array:
         """Where the model says that the last decision brings the effectors, [e] (the same array each time)."""
-        return self.controller.predicted(self.box.W)
+        return self.controller.predicted(self.box.model.W)

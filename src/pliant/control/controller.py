@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from pliant.checks import number
 from pliant.control._goal_kernels import approach, ask
 from pliant.control.decider import Decider
-from pliant.control.model_box import ModelNumbers
-from pliant.control.question import Question
+from pliant.control.question import ModelNumbers, Question
 from pliant.control.status import DecisionStatus
 from pliant.device.wiring import Kind
 from pliant.robot import Robot
@@ -21,8 +20,8 @@ class Controller:
     """Decides by condensed models that somebody else makes: no clocks, no allocation of arrays, nothing raises.
 
     The command is in `efforts` and `displacements` (n,), of all actuator rows. Rates count from the last command. Targets that
-    jump are approached: the goal (t,), itself a target, moves by at most `speed` units per second (of a robot in metres, its size
-    by default; a radian counts as half the robot's size). What is given (imposed displacements) is in `given`, as targets.
+    jump are approached: the goal (t,), itself a target, moves by at most `speed` units per second (of a robot in metres, its
+    size by default; a radian counts as half the robot's size). What is given (imposed displacements) is in `given`, as targets.
     """
 
     def __init__(self, robot: Robot, *, energy: float = 1e-8, speed: float | None = None) -> None:
@@ -72,7 +71,7 @@ class Controller:
             at += len(value)
 
     def start(self, delta: Array, efforts: Array, targets: Array) -> None:
-        """Begin from a robot whose ports are at delta (m,) under efforts (m,), and whose effectors are at targets (t,): commands
+        """Begin from a robot whose ports are at delta (m,) under efforts (m,), its effectors at targets (t,): commands
         and goals go on from there."""
         self.efforts[:] = np.clip(efforts[self.rows], *self.question.effort.T)
         self.displacements[:] = delta[self.rows]

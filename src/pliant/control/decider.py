@@ -60,8 +60,9 @@ class Decider:
         self._relaxed = False
 
     def decide(self, W: Array, free: Array, efforts: Array, trust: Array, interval: float) -> DecisionStatus:
-        """By a model W (m, m), delta_free (m,) and the efforts (m,) it was made with; trust (n,): how far from those it reaches;
-        interval [s]: over which rates count, negative for none. SOLVED, RELAXED or FAILED: then the answer is as before."""
+        """By a model W (m, m), delta_free (m,) and the efforts (m,) it was made with; trust (n,): how far from those it
+        reaches; interval [s]: over which rates count, negative for none. SOLVED, RELAXED or
+        FAILED: then the answer is as before."""
         ended = decide(W, free, efforts, trust, interval, self.energy, *self.desk.arrays, False)
         if ended == SOLVED:
             self._relaxed = False
@@ -78,7 +79,7 @@ class Decider:
             if not invert_held(W, held):
                 self._invert_dependent(W)
             hold(W, free, efforts, held)
-            if not self._solved(W, *left, efforts, trust, interval):
+            if not self._solved(W, left[0], left[1], efforts, trust, interval):
                 return DecisionStatus.FAILED
             if agreed := agrees(W, free, desk.asked, desk.course, desk.problem, held):
                 break
@@ -87,9 +88,7 @@ class Decider:
         take_over(W, left[0], desk.asked, desk.course, desk.problem, held)
         return DecisionStatus.RELAXED if self._relaxed else DecisionStatus.SOLVED
 
-    def _solved(
-        self, W: Array, left_W: Array, left_free: Array, efforts: Array, trust: Array, interval: float
-    ) -> bool:
+    def _solved(self, W: Array, left_W: Array, left_free: Array, efforts: Array, trust: Array, interval: float) -> bool:
         """The QP of a piece; where limits contradict, without those that do."""
         desk, n = self.desk, len(self.efforts)
         P, q, A, low, high = desk.problem[:5]
@@ -171,18 +170,26 @@ class Decider:
         predict(W, *self.desk.arrays, out)
         return out
 
-    def objective(self, predicted: Array) -> float:
-        """What was minimized, with the effectors at `predicted` (e,): the same function for every piece of one problem."""
+    def objective(self, W: Array) -> float:
+        """What the last decision, by a model W (m, m), minimized: the same function for every piece of one problem."""
         asked, course, problem = self.desk.asked, self.desk.course, self.desk.problem
-        error = asked.S * (predicted - course.wanted)
-        work = self.efforts @ self._work @ self.efforts
-        return float(0.5 * (error @ error + self.energy * problem.norms[0] / problem.norms[1] * work) / problem.norms[0])
+        error = asked.S * (self.predicted(W, np.empty(len(asked.e))) - course.wanted)
+        work = self.efforts @ W[np.ix_(asked.a, asked.a)] @ self.efforts
+        return float(
+            0.5 * (error @ error + self.energy * problem.norms[0] / problem.norms[1] * work) / problem.norms[0]
+        )
+
+    def compliance(self, W: Array) -> Array:
+        """From scaled efforts of the actuators to the effectors, (e, n), in the model W (m, m) of the last decision."""
+        asked, held = self.desk.asked, self.desk.holding
+        left = held.W if len(held.rows) else W
+        return np.asarray(left[np.ix_(asked.e, asked.a)] * self.desk.problem.scale)
 
     def solution(self) -> QuadraticSolution:
         """The QP's answer of the last decision, with the residuals of its optimality conditions."""
         problem, x, y = self.desk.problem, self.desk.course.x.copy(), self.desk.course.multipliers.copy()
-        residuals = audit_solution(problem.P, problem.q, problem.A, problem.low, problem.high, x, y)
-        return QuadraticSolution(QpStatus.OPTIMAL, x, y, *map(float, residuals), seconds=0.0)
+        primal, dual, gap = audit_solution(problem.P, problem.q, problem.A, problem.low, problem.high, x, y)
+        return QuadraticSolution(QpStatus.OPTIMAL, x, y, float(primal), float(dual), float(gap), 0.0)
 
 
 class _Elastic:

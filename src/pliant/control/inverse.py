@@ -1,8 +1,6 @@
 """The inverse model: efforts that bring effectors to their targets (largilliere2015, section II).
 
-A decision is a small QP (see decision.py). Ports with an imposed displacement are held exactly: their efforts are eliminated
-from the model (`Condensed.holding`), and those that would leave their limits (a cable that would have to push) are let go at
-the limit.
+A decision is a small QP on the condensed model (`Decider`); this is the way there and back: linearize, decide, follow.
 """
 
 from __future__ import annotations
@@ -10,61 +8,32 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.condensed import Condensed
-from pliant.algebra.qp import QuadraticSolution, solve_qp
+from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
 from pliant.checks import number
-from pliant.control.decision import RELAXATION, Decision, DecisionProblem
+from pliant.control.decider import Decider
+from pliant.control.question import NotANumberError, Question
+from pliant.control.status import DecisionStatus
 from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion import Statics
-from pliant.robot import Linearization, Robot, Role, State
+from pliant.robot import Linearization, Robot, State
 from pliant.robot.diagnosis import hardest_load
 from pliant.robot.equations import require_tangent
 
 Array = NDArray[np.float64]
 
 
-FARTHEST = 1e6
-"""Targets beyond this are no targets, in whatever unit."""
-
-
-class InverseStatus(Enum):
-    """How a decision ended; the value is the explanation with its remedy."""
-
-    SOLVED = "the efforts are optimal for the model"
-    RELAXED = "the limits contradict each other; those named in `relaxed` were dropped, effort limits never are"
-    SLOWED = "the step was shortened: the target is far off or out of reach, or the robot snaps; go on, or move it back"
-    HELD = "the target or the interval is not a usable number; the last efforts are held"
-    FAILED = "the model cannot be made here; the last efforts are held"
-    NOT_CONVERGED = "the iteration limit was reached; raise max_iterations or move the target in smaller parts"
-
-    @property
-    def ok(self) -> bool:
-        """Whether a decision was made."""
-        return self in (InverseStatus.SOLVED, InverseStatus.RELAXED, InverseStatus.SLOWED)
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """What the QP says: the decision, the model that it was made with, limits dropped, and efforts of all rows."""
-
-    decision: Decision
-    solution: QuadraticSolution
-    relaxed: tuple[str, ...]
-    model: Condensed
-    efforts: Array
-
-
 @dataclass(frozen=True)
 class InverseStep:
     """What `Inverse.step` or `Inverse.solve_pose` decided, and the state after it.
 
-    status           how it ended, an `InverseStatus`; its value is the explanation with the remedy. `ok` says whether a
+    status           how it ended, a `DecisionStatus`; its value is the explanation with the remedy. `ok` says whether a
                      decision was made, `require()` raises where none was
     state            the robot after the decision: give it to the next step
     efforts          by actuator, in its unit (N, Pa, N m): what a motor is told that takes efforts
@@ -101,20 +70,36 @@ class InverseStep:
     (False, 'the target or the interval is not a usable number; the last efforts are held')
     """
 
-    status: InverseStatus
+    status: DecisionStatus
     state: State
     efforts: Mapping[str, Array]
     displacements: Mapping[str, Array]
     error: Mapping[str, Array]
     active: tuple[str, ...] = ()
     relaxed: tuple[str, ...] = ()
-    rank: int = 0
-    condition: float = float("nan")
     iterations: int = 1
     solution: QuadraticSolution | None = None
     times: Mapping[str, float] = field(default_factory=dict)
     cause: PliantError | None = None
     share: float = 1.0
+    compliance: Array = field(default_factory=lambda: np.empty((0, 0)))
+    """From scaled efforts of the actuators to the effectors, (e, n)."""
+
+    @cached_property
+    def _singular(self) -> Array:
+        return np.asarray(np.linalg.svd(self.compliance, compute_uv=False) if self.compliance.size else np.zeros(1))
+
+    @property
+    def rank(self) -> int:
+        """Of the compliance from actuators to effectors."""
+        return int((self._singular > 1e-6 * self._singular[0]).sum())
+
+    @property
+    def condition(self) -> float:
+        """Of the compliance from actuators to effectors: its largest singular value over its smallest."""
+        if not self.compliance.size:
+            return float("nan")
+        return float(self._singular[0] / self._singular[-1]) if self._singular[-1] > 0 else np.inf
 
     @property
     def ok(self) -> bool:
@@ -175,28 +160,16 @@ class Inverse:
         for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
         a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
         self.robot = robot
-        self._problem = DecisionProblem(robot, energy)
-        self.actuators, self.effectors = self._problem.actuator_names, self._problem.effector_names
-        if robot.remembering:
-            raise InputError(
-                f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
-                remedy="give the inverse a robot with a Cable instead, and keep the friction for the plant",
-            )
+        self.question = Question.of(robot)
+        self.decider = Decider(self.question, energy)
+        self.actuators, self.effectors = self.question.actuators, self.question.effectors
         require_tangent(tangent)
         remedy = "give a positive share of the robot's size, or inf"
         largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
         self.tangent, self.h = tangent, h
-        self._made_for = robot.row_names
         self._reach = np.inf if h is not None else largest_move * robot.size
-        self._warm: Array | None = None
-        self._driven = robot.named(Role.DRIVEN)
-        self._wary = [
-            name
-            for name in self.actuators
-            if robot.ports[name].attachment.port.trusted_change(robot.ports[name].effort) is not None
-        ]
 
     def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
         """One decision and the state that follows from it (real time): linearize, condense, decide, update.
@@ -205,20 +178,20 @@ class Inverse:
         last decision, for rate limits (default: the time step; without one, rates do not limit). A target or an interval that
         is not finite, or an interval below zero (a clock that was set back), holds the last efforts.
         """
-        self.robot.require_unchanged(self._made_for, "inverse")
+        self.question.require_current("inverse")
         try:
-            aims = self._aims(targets)
+            aims = self.question.aims(targets)
             interval = self.h if interval is None else _duration(interval)
-        except _NotANumber as error:
-            return self._held(state, InverseStatus.HELD, error)
+        except NotANumberError as error:
+            return self._held(state, DecisionStatus.HELD, error)
         try:
             here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
         except PliantError as error:
-            return self._held(state, InverseStatus.FAILED, error)
+            return self._held(state, DecisionStatus.FAILED, error)
         model = here.model
         if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
-            return self._held(state, InverseStatus.FAILED, self._meaningless(state))
-        return self._decide(here, self._goal(aims, model), interval)
+            return self._held(state, DecisionStatus.FAILED, self._meaningless(state))
+        return self._decide(here, aims, interval)
 
     def _meaningless(self, state: State) -> PliantError:
         """The first port without a slope at this state, as an error."""
@@ -236,108 +209,47 @@ class Inverse:
             remedy="begin from an equilibrium (Statics), or check the units of loads, limits and moduli",
         )
 
-    def build(
-        self, model: Condensed, target: Array, *, interval: float | None = None, drop: tuple[str, ...] = ()
-    ) -> Decision:
-        """The QP; target [e]: the displacements asked of all effector rows; `drop` leaves out kinds of limits (see
-        `RELAXATION`)."""
-        return self._problem.of(model, target, interval=interval, drop=drop, trust=self._trust(model))
-
-    def _trust(self, model: Condensed) -> Array | None:
-        """How far each actuator's effort may go from the model's [n], for ports whose model does not reach far."""
-        if not self._wary:
-            return None
-        out = np.full(len(self._problem.actuators), np.inf)
-        for name in self._wary:
-            change = self.robot.ports[name].attachment.port.trusted_change(model.efforts[model.slices[name]])
-            if change is not None:
-                out[np.isin(self._problem.actuators, model.rows(name))] = change
-        return out
-
-    def _decide(self, here: Linearization, goal: Array, interval: float | None) -> InverseStep:
+    def _decide(self, here: Linearization, aims: Mapping[str, Array], interval: float | None) -> InverseStep:
         state, model, begin = here.state, here.model, time.perf_counter()
-        answer = self._solve(model, goal, interval)
-        if not answer.solution.ok:
-            return self._held(state, InverseStatus.FAILED, None)
-        decision, solution, efforts = answer.decision, answer.solution, answer.efforts
+        goal, status = self._answer(model, aims, interval)
+        if not status.ok:
+            return self._held(state, DecisionStatus.FAILED, None)
+        decider = self.decider
+        efforts = decider.all_efforts(model.efforts)
         decided = time.perf_counter()
         after, share = here.follow(efforts, largest_move=self._reach)
         if share == 0.0:
-            return self._held(state, InverseStatus.FAILED, self._too_far(state))
+            return self._held(state, DecisionStatus.FAILED, self._too_far(state))
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
         predicted = model.delta + share * (model.predicted(efforts) - model.delta)
-        efforts = after.efforts
-        W_ea = answer.model.W[np.ix_(decision.effectors, decision.actuators)] * decision.scale
-        singular = np.linalg.svd(W_ea, compute_uv=False)
-        status = InverseStatus.SLOWED if share < 1 else InverseStatus.SOLVED
+        if status is DecisionStatus.SOLVED and share < 1:
+            status = DecisionStatus.SLOWED
         return InverseStep(
-            InverseStatus.RELAXED if answer.relaxed else status,
+            status,
             after,
-            {name: efforts[model.slices[name]] for name in self.actuators},
+            {name: after.efforts[model.slices[name]] for name in self.actuators},
             {name: predicted[model.slices[name]] for name in self.actuators},
             self._errors(model, predicted, goal),
-            tuple(decision.limit_names[k] for k in solution.active()),
-            answer.relaxed,
-            int((singular > 1e-6 * singular[0]).sum()),
-            float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf,
+            decider.active,
+            decider.relaxed,
             1,
-            solution,
+            decider.solution(),
             times,
             share=share,
+            compliance=decider.compliance(model.W),
         )
 
-    def _solve(self, model: Condensed, goal: Array, interval: float | None) -> _Answer:
-        """The QP's answer; ports with an imposed displacement that would leave their effort limits are let go there."""
-        if not self._driven:
-            return self._solve_held(model, goal, interval, None)
-        given = self._given(model)
-        limits = np.concatenate([self.robot.ports[name].able for name in self._driven])
-        rows = model.rows(*self._driven)
-        at_limit = np.zeros(len(rows), int)
-        for _ in range(2 * len(rows) + 2):
-            efforts = model.efforts.copy()
-            efforts[rows] = np.where(at_limit < 0, limits[:, 0], np.where(at_limit > 0, limits[:, 1], efforts[rows]))
-            held = at_limit == 0
-            answer = self._solve_held(replace(model, efforts=efforts), goal, interval, (rows[held], given[held]))
-            if not answer.solution.ok:
-                break
-            short = model.predicted(answer.efforts)[rows] - given
-            own = answer.efforts[rows]
-            after = np.where(held, np.where(own < limits[:, 0], -1, np.where(own > limits[:, 1], 1, 0)), at_limit)
-            after[(at_limit < 0) & (short < 0) | (at_limit > 0) & (short > 0)] = 0
-            if np.array_equal(after, at_limit):
-                break
-            at_limit = after
-        answer.efforts[rows] = np.clip(answer.efforts[rows], limits[:, 0], limits[:, 1])
-        return answer
-
-    def _given(self, model: Condensed) -> Array:
-        """The displacements imposed on driven rows, from the references of the model."""
-        return self._goal({name: self.robot.ports[name].displacement for name in self._driven}, model)
-
-    def _solve_held(
-        self, model: Condensed, goal: Array, interval: float | None, held: tuple[NDArray[np.intp], Array] | None
-    ) -> _Answer:
-        """The answer with some rows held; where limits contradict, without those of RELAXATION, one kind after the other."""
-        whole, model = model, model if held is None else model.holding(*held)
-        for k in range(len(RELAXATION) + 1):
-            decision = self.build(model, goal, interval=interval, drop=RELAXATION[:k])
-            warm = self._warm if self._warm is not None and len(self._warm) == len(decision.limit_names) else None
-            solution = solve_qp(decision.problem, warm)
-            if solution.ok:
-                self._warm = solution.multipliers
-                break
-        efforts = whole.efforts.copy()
-        if solution.ok:
-            efforts[decision.actuators] = self._clipped(decision, solution)
-            efforts = efforts if held is None else whole.efforts_holding(*held, efforts)
-        return _Answer(decision, solution, RELAXATION[:k], model, efforts)
-
-    @staticmethod
-    def _clipped(decision: Decision, solution: QuadraticSolution) -> Array:
-        """Efforts in their units, rounded into their limits."""
-        problem = decision.problem
-        return np.asarray(np.clip(solution.x, problem.lower, problem.upper) * decision.scale)
+    def _answer(
+        self, model: Condensed, aims: Mapping[str, Array], interval: float | None
+    ) -> tuple[Array, DecisionStatus]:
+        """What is wanted of the effectors (e,), and how the decision for it ended; the answer is the decider's."""
+        question, decider, desk = self.question, self.decider, self.decider.desk
+        goal = question.goal(aims, model.references)
+        desk.course.wanted[:] = goal
+        desk.holding.wanted[:] = question.goal_of_given(model.references)
+        decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
+        over = -1.0 if interval is None else interval
+        return goal, decider.decide(model.W, model.delta_free, model.efforts, question.trust(model.efforts), over)
 
     def solve_pose(
         self,
@@ -354,8 +266,8 @@ class Inverse:
         by less than `tolerance` of their size, or where no shorter update helps. The robot's own efforts stay as they are:
         what was found is in the answer's `efforts` and `state`.
         """
-        self.robot.require_unchanged(self._made_for, "inverse")
-        return self._converged(self._aims(targets), state, statics, tolerance, max_iterations)
+        self.question.require_current("inverse")
+        return self._converged(self.question.aims(targets), state, statics, tolerance, max_iterations)
 
     def _converged(
         self,
@@ -368,38 +280,36 @@ class Inverse:
         """See `solve_pose`."""
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
         current = self._equilibrium(statics, self.robot.rest() if state is None else state)
-        step = self._held(current, InverseStatus.NOT_CONVERGED, None)
+        step = self._held(current, DecisionStatus.NOT_CONVERGED, None)
+        decider, sought = self.decider, self.question.sought
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent).model
-            goal = self._goal(aims, model)
-            answer = self._solve(model, goal, None)
-            decision, solution, relaxed, proposal = answer.decision, answer.solution, answer.relaxed, answer.efforts
-            if not solution.ok:
-                return replace(step, status=InverseStatus.FAILED, iterations=iteration)
-            merit = self._merit(current, aims)
-            change = proposal - model.efforts
-            size = np.abs(change[decision.actuators] / decision.scale).max()
-            whole = np.abs(proposal[decision.actuators] / decision.scale).max()
-            errors = self._errors(model, model.delta, goal)
+            goal, status = self._answer(model, aims, None)
+            if not status.ok:
+                return replace(step, status=DecisionStatus.FAILED, iterations=iteration)
+            change = decider.all_efforts(model.efforts) - model.efforts
+            scale = decider.desk.problem.scale
+            size, whole = np.abs(change[sought] / scale).max(), np.abs(decider.efforts / scale).max()
             step = InverseStep(
-                InverseStatus.RELAXED if relaxed else InverseStatus.SOLVED,
+                status,
                 current,
                 {name: model.efforts[model.slices[name]] for name in self.actuators},
                 {name: model.delta[model.slices[name]] for name in self.actuators},
-                errors,
-                tuple(decision.limit_names[k] for k in solution.active()),
-                relaxed,
-                iterations=iteration,
-                solution=solution,
-                times=model.times,
+                self._errors(model, model.delta, goal),
+                decider.active,
+                decider.relaxed,
+                iteration,
+                decider.solution(),
+                model.times,
+                compliance=decider.compliance(model.W),
             )
             if size <= tolerance * max(whole, 1e-12):
                 return step
-            moved = self._shortened(statics, current, change, merit, aims)
+            moved = self._shortened(statics, current, change, self._merit(current, aims), aims)
             if moved is None:
                 return step
             current = moved
-        return replace(step, status=InverseStatus.NOT_CONVERGED)
+        return replace(step, status=DecisionStatus.NOT_CONVERGED)
 
     def _shortened(
         self, statics: Statics, current: State, change: Array, merit: float, aims: Mapping[str, Array]
@@ -425,7 +335,7 @@ class Inverse:
     def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
         """The equilibrium under given efforts, from a state next to it."""
         given: Array = self.robot.efforts
-        actuators = self._problem.actuators
+        actuators = self.question.sought
         given[actuators] = (state.efforts if efforts is None else efforts)[actuators]
         return statics.solve(state, efforts=given).require().state
 
@@ -438,50 +348,12 @@ class Inverse:
             begin += count
         return out
 
-    def _goal(self, aims: Mapping[str, Array], model: Condensed) -> Array:
-        """The displacements that the targets ask of all effector rows, [e], from the references of the model."""
-        ports = self.robot.ports
-        return np.concatenate(
-            [
-                ports[name].attachment.port.measured_from(model.references[name]).goal(aim)
-                if name in model.references
-                else aim
-                for name, aim in aims.items()
-            ]
-        )
-
-    def _aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """The targets of all effectors as numbers."""
-        unknown = set(targets) - set(self.effectors)
-        if unknown:
-            raise InputError(
-                f"there is no effector {sorted(unknown)[0]!r}", remedy=f"choose among {', '.join(self.effectors)}"
-            )
-        aims = {}
-        for name in self.effectors:
-            if name not in targets:
-                raise InputError(f"effector {name!r} has no target", remedy=f"give {name}=... ")
-            try:
-                aims[name] = self.robot.ports[name].port.as_target(targets[name])
-            except InputError as error:
-                raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
-        for name, aim in aims.items():
-            if not (np.abs(aim) < FARTHEST).all():
-                raise _NotANumber(
-                    f"target of {name!r} is {targets[name]}", remedy="give finite numbers, quaternions of length 1"
-                )
-        return aims
-
-    def _held(self, state: State, status: InverseStatus, cause: PliantError | None) -> InverseStep:
+    def _held(self, state: State, status: DecisionStatus, cause: PliantError | None) -> InverseStep:
         robot = self.robot
         efforts = {name: robot.effort(state, name) for name in self.actuators}
         nothing = {name: np.full(len(robot.ports[name].labels), np.nan) for name in self.effectors}
         displacements = {name: robot.displacement(state, name) for name in self.actuators}
         return InverseStep(status, state, efforts, displacements, nothing, cause=cause)
-
-
-class _NotANumber(InputError):
-    """A target, or an interval, that is not a usable number."""
 
 
 def _duration(interval: float) -> float:
@@ -490,5 +362,7 @@ def _duration(interval: float) -> float:
         raise InputError(f"the interval is {interval!r}", remedy="give seconds since the last decision")
     seconds = float(interval)
     if not 0 <= seconds < np.inf:
-        raise _NotANumber(f"the interval is {seconds} s", remedy="give finite seconds since the last decision, >= 0")
+        raise NotANumberError(
+            f"the interval is {seconds} s", remedy="give finite seconds since the last decision, >= 0"
+        )
     return seconds

@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 
 from pliant.checks import require_kind_of
-from pliant.control.controller import Verdict
+from pliant.control.status import CODES
 from pliant.control.two_rates import TwoRates
 from pliant.device import Channel, Recorder, Wiring
 from pliant.device.guard import EVENT_WORDS
@@ -24,7 +24,7 @@ class LoopLog:
     """Records a run of `TwoRates`: give it as `watch`, and close it afterwards (or use it in a `with` block).
 
     Channel "control", one record per command: target, goal, command, efforts and displacements decided, age of the model,
-    verdict, the guard's events, what the period took, what was measured of the effectors and how long ago, and what the drive
+    status, the guard's events, what the period took, what was measured of the effectors and how long ago, and what the drive
     counted (messages lost, late, damaged, foreign, and faults). Channel "model", one record per model: its number, what it
     took, where the ports are by it, the process that made it, how many it could not make, and whether its tangent was positive
     definite.
@@ -33,13 +33,13 @@ class LoopLog:
     def __init__(self, file: str | PathLike[str], controller: TwoRates, *, overwrite: bool = False) -> None:
         """file: of the recording (MCAP), which must not exist, unless it is to be overwritten."""
         require_kind_of(controller, "controller", TwoRates)
-        n, e = len(controller.controller.rows), len(controller.effector_rows)
+        n, e, t = len(controller.controller.rows), len(controller.effector_rows), len(controller.target_rows)
         names = controller.robot.row_names
         commands = tuple(names[k] for k in controller.controller.rows)
         control = np.dtype(
             [
-                ("time", "f8"), ("took", "f8"), ("model_age", "f8"), ("verdict", "i8"), ("events", "i8"),
-                ("target", "f8", (e,)), ("goal", "f8", (e,)), ("command", "f8", (n,)), ("efforts", "f8", (n,)),
+                ("time", "f8"), ("took", "f8"), ("model_age", "f8"), ("status", "i8"), ("events", "i8"),
+                ("target", "f8", (t,)), ("goal", "f8", (t,)), ("command", "f8", (n,)), ("efforts", "f8", (n,)),
                 ("displacements", "f8", (n,)), ("measured", "f8", (e,)), ("measured_age", "f8"),
                 *((count, "i8") for count in COUNTS),
             ]
@@ -56,16 +56,16 @@ class LoopLog:
                 control,
                 units={"took": "s", "model_age": "s", "measured_age": "s"} | _units(controller),
                 rows={
-                    "target": controller.effector_rows, "goal": controller.effector_rows, "command": commands,
+                    "target": controller.target_rows, "goal": controller.target_rows, "command": commands,
                     "efforts": commands, "displacements": commands, "measured": controller.effector_rows,
                 },
                 words={"events": EVENT_WORDS},
             ),
             Channel("model", model, units={"cycle": "s"}, rows={"delta": tuple(names)}),
         ]  # fmt: skip
-        verdicts = ", ".join(f"{verdict.value} {verdict.name}" for verdict in Verdict)
+        statuses = ", ".join(f"{code} {status.name}" for status, code in CODES.items())
         made_by = f"{controller.build.__module__}.{getattr(controller.build, '__qualname__', '')}"
-        about = {"rate": str(controller.rate), "kind": controller.kind, "verdicts": verdicts, "robot": made_by}
+        about = {"rate": str(controller.rate), "kind": controller.kind, "statuses": statuses, "robot": made_by}
         self.recorder = Recorder(file, channels, about=about, overwrite=overwrite)
         self._control, self._model = self.recorder.ring("control"), self.recorder.ring("model")
         self._signals, self._made = self._control.blank(), self._model.blank()
@@ -77,7 +77,7 @@ class LoopLog:
         out["time"] = two.woke
         out["took"] = now - two.woke
         out["model_age"] = two.woke - two.box.stamp
-        out["verdict"], out["events"] = two.verdict, two.events
+        out["status"], out["events"] = two.status.code, two.events
         out["target"], out["goal"], out["command"] = two.target, two.controller.goal, two.guard.command
         out["efforts"], out["displacements"] = two.controller.efforts, two.controller.displacements
         if two.measured is not None and two.drive is not None:

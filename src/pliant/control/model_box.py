@@ -5,23 +5,27 @@ from __future__ import annotations
 import os
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pliant.algebra.condensed import Condensed
+from pliant.control.question import ModelNumbers, Question
 from pliant.exchange import Mailbox
-from pliant.robot import Robot
+from pliant.robot import Linearization
+
+Array = NDArray[np.float64]
 
 
-def model_record(robot: Robot) -> np.dtype[np.void]:
-    """The numbers of a condensed model of this robot, and when they were true.
+def model_record(question: Question) -> np.dtype[np.void]:
+    """The numbers of a condensed model, as a question is decided by it, and when they were true.
 
     stamp [s]: on the clock of all processes (time.monotonic), when the model's state was that of the robot; cycle [s]: what the
     model took; failures: how many could not be made before; positive_definite: whether its tangent was (else the warped one
     was taken for the exact one).
     """
-    rows = len(robot.row_names)
+    rows, relative, sought = len(question.row_names), len(question.reference_places), len(question.sought)
     fields = [
         ("stamp", "f8"), ("cycle", "f8"), ("failures", "i8"), ("positive_definite", "i8"), ("process", "i8"),
         ("W", "f8", (rows, rows)), ("delta_free", "f8", (rows,)), ("delta", "f8", (rows,)), ("efforts", "f8", (rows,)),
+        ("references", "f8", (9 * relative,)), ("trust", "f8", (sought,)), ("targets", "f8", (len(question.wanted.labels),)),
     ]  # fmt: skip
     return np.dtype(fields)  # type: ignore[arg-type]
 
@@ -29,19 +33,22 @@ def model_record(robot: Robot) -> np.dtype[np.void]:
 class ModelBox:
     """The newest condensed model of a robot, from the process that makes it to one that decides by it.
 
-    The reader's arrays W, delta_free, delta and efforts are made once; `newest` fills them.
+    The reader's arrays (`model`, delta, and targets: where the effectors are) are made once; `newest` fills them.
     """
 
-    def __init__(self, robot: Robot, name: str | None = None) -> None:
-        """name: of the box that another process has made; None makes one."""
-        self._mailbox = Mailbox(model_record(robot), name)
+    def __init__(self, question: Question, name: str | None = None) -> None:
+        """question: that is decided by the models; name: of the box that another process has made; None makes one."""
+        self._question = question
+        self._mailbox = Mailbox(model_record(question), name)
         self._out, self._in, self._spare = (self._mailbox.blank() for _ in range(3))
-        self.W, self.delta_free = self._in["W"], self._in["delta_free"]
-        self.delta, self.efforts = self._in["delta"], self._in["efforts"]
+        self.model = ModelNumbers(*(self._in[name] for name in ModelNumbers._fields))
+        self.delta, self.targets = self._in["delta"], self._in["targets"]
         self.numbers = self._in.reshape(1).view(np.float64)
-        """The record as numbers (its integers mean nothing there): the stamp first, W after `head` of them, then delta_free,
-        delta and efforts."""
-        self.head = model_record(robot).fields["W"][1] // 8  # type: ignore[index]
+        """The record as numbers (its integers mean nothing there): the stamp first, the others at `places`,
+        in the order of `ModelNumbers`."""
+        fields = model_record(question).fields
+        assert fields is not None
+        self.places = np.array([fields[name][1] // 8 for name in ModelNumbers._fields])
         self.number = 0
 
     @property
@@ -49,17 +56,15 @@ class ModelBox:
         """By which another process finds the box."""
         return self._mailbox.name
 
-    def put(self, model: Condensed, *, stamp: float, cycle: float = 0.0, failures: int = 0) -> None:
+    def put(self, here: Linearization, *, stamp: float, cycle: float = 0.0, failures: int = 0) -> None:
         """Publish a model that was true at `stamp` [s] and took `cycle` [s] to make, after so many failures."""
+        model, question = here.model, self._question
         out = self._out
         out["stamp"], out["cycle"], out["failures"] = stamp, cycle, failures
         out["positive_definite"], out["process"] = model.positive_definite, os.getpid()
-        out["W"], out["delta_free"], out["delta"], out["efforts"] = (
-            model.W,
-            model.delta_free,
-            model.delta,
-            model.efforts,
-        )
+        for name, value in question.numbers(model)._asdict().items():
+            out[name] = value
+        out["delta"], out["targets"] = model.delta, question.targets_at(here.state)
         self._mailbox.write(out)
 
     def newest(self) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pliant.body.body import Tangent
 from pliant.control.model_box import ModelBox
 from pliant.control.model_process import BOARD, QUIT, SPARE, ModelPlan, command_record, start_keeper
+from pliant.control.question import Question
 from pliant.device.wiring import Kind
 from pliant.errors import InputError, PliantWarning
 from pliant.exchange import Flags, Mailbox, Watchman
@@ -59,6 +60,7 @@ class ModelLink:
     def __init__(
         self,
         build: Callable[[], Robot],
+        question: Question,
         box: ModelBox,
         command: NDArray[np.float64],
         *,
@@ -70,17 +72,17 @@ class ModelLink:
         restarts: int = 1,
         patience: float = 5.0,
     ) -> None:
-        """box: of the robot that `build` makes, its end is kept here; command [n]: that it is under now. The others as in
-        `ModelPlan`."""
+        """question: of the robot that `build` makes; box: of models for it, its end is kept here; command (n,): that it is
+        under now. The others as in `ModelPlan`."""
         self.box = box
         self.keepers_lost = 0
         """How many keepers were killed so far."""
-        self._commands = Mailbox(command_record(len(command)))
+        self._commands = Mailbox(command_record(question))
         self._command = self._commands.blank()
-        self._command["command"] = command
+        self._command["command"], self._command["given"] = command, question.given_targets()
         self._commands.write(self._command)
         self._plan = ModelPlan(
-            build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience, len(command)
+            build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience
         )
         self._left = restarts
         self._keeping = _Keeping()
@@ -150,9 +152,9 @@ class ModelLink:
             text += "; there are no models any more, and commands stay at the safe one until the next run"
         warnings.warn(text, PliantWarning, stacklevel=4)
 
-    def send(self, command: NDArray[np.float64], now: float) -> None:
-        """Tell the model what the robot is told [n]."""
-        self._command["command"] = command
+    def send(self, command: NDArray[np.float64], given: NDArray[np.float64], now: float) -> None:
+        """Tell the model what the robot is told (n,), and what its ports are given, as targets."""
+        self._command["command"], self._command["given"] = command, given
         self._command["stamp"] = now
         self._commands.write(self._command)
 

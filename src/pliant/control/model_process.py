@@ -24,6 +24,7 @@ from pliant.body.body import Tangent
 from pliant.control.model_box import ModelBox
 from pliant.control.model_loop import ModelLoop
 from pliant.control.pace import Pace
+from pliant.control.question import Question
 from pliant.device.wiring import Kind
 from pliant.exchange import Flags, Mailbox, start_shielded, stay_shielded
 from pliant.robot import Robot
@@ -45,8 +46,7 @@ class ModelPlan:
     build: a function of a module (it is found there by name) that makes the robot; models, commands: names of the boxes; kind,
     tangent: as in `ModelLoop`; rate [Hz]: None for as fast as it goes; cores: that it may use, empty for all; standby: whether
     a second worker waits, built and warm, to take over; restarts: how often a worker that is dead or stuck is replaced;
-    patience [s]: without a sign of life, and at least twenty times what a model takes, after which it counts as stuck; rows: of
-    a command.
+    patience [s]: without a sign of life, and at least twenty times what a model takes, after which it counts as stuck.
     """
 
     build: Callable[[], Robot]
@@ -59,12 +59,13 @@ class ModelPlan:
     standby: bool
     restarts: int
     patience: float
-    rows: int
 
 
-def command_record(rows: int) -> np.dtype[np.void]:
-    """What the control loop tells the model loop: the command [rows], and when it was sent [s]."""
-    return np.dtype([("stamp", "f8"), ("command", "f8", (rows,))])
+def command_record(question: Question) -> np.dtype[np.void]:
+    """What the control loop tells the model loop: the command (n,), what the robot's ports are given, as targets, and when it
+    was sent [s]."""
+    sought, given = len(question.sought), len(question.given.labels)
+    return np.dtype([("stamp", "f8"), ("command", "f8", (sought,)), ("given", "f8", (given,))])
 
 
 def start_keeper(plan: ModelPlan, board: str) -> SpawnProcess:
@@ -163,14 +164,14 @@ def run_model(plan: ModelPlan, name: str, place: int) -> None:
     stay_shielded()
     _die_with_parent()
     _keep_to(plan.cores)
-    robot = plan.build()
-    loop = ModelLoop(robot, kind=plan.kind, tangent=plan.tangent)
+    question = Question.of(plan.build())
+    loop = ModelLoop(question, kind=plan.kind, tangent=plan.tangent)
     for _ in range(3):
         loop.cycle(loop.command())
     with (
         Flags(BOARD, name) as board,
-        contextlib.closing(ModelBox(robot, plan.models)) as models,
-        Mailbox(command_record(plan.rows), plan.commands) as commands,
+        contextlib.closing(ModelBox(question, plan.models)) as models,
+        Mailbox(command_record(question), plan.commands) as commands,
     ):
         board.values[place + WARM] = 1.0
         while not board.wait(place + GO, 0.05):
@@ -184,17 +185,19 @@ def _make_models(
 ) -> None:
     """Until told to quit."""
     command = commands.blank()
-    command["command"] = loop.command()
+    command["command"], command["given"] = loop.command(), loop.question.given_targets()
     commands.read(command)
+    loop.question.give(command["given"])
     loop.settle(np.array(command["command"]))
     pace = Pace(plan.rate) if plan.rate is not None else None
     while _parent_lives() and not board.values[QUIT]:
         begin = time.monotonic()
         commands.read(command)
-        model = loop.cycle(np.array(command["command"]))
+        loop.question.give(command["given"])
+        here = loop.cycle(np.array(command["command"]))
         end = time.monotonic()
-        if model is not None:
-            models.put(model, stamp=begin, cycle=end - begin, failures=loop.failures)
+        if here is not None:
+            models.put(here, stamp=begin, cycle=end - begin, failures=loop.failures)
         board.values[place + LAST], board.values[place + TOOK] = end, end - begin
         if pace is not None:
             pace.wait()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.algebra.condensed import Condensed
 from pliant.errors import InputError
 from pliant.port import Port
-from pliant.robot import Robot, Role
+from pliant.robot import Robot, Role, State
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -21,6 +23,17 @@ FARTHEST = 1e6
 
 class NotANumberError(InputError):
     """A target, or an interval, that is not a usable number."""
+
+
+class ModelNumbers(NamedTuple):
+    """What a decision needs of a condensed model: W (m, m), delta_free and efforts (m,), the references of relative ports in a
+    row (9 r,), and how far from its efforts the model reaches (n,)."""
+
+    W: Array
+    delta_free: Array
+    efforts: Array
+    references: Array
+    trust: Array
 
 
 @dataclass(frozen=True)
@@ -39,7 +52,10 @@ class Wanted:
     @classmethod
     def of(cls, robot: Robot, names: tuple[str, ...], references: Mapping[str, int]) -> Wanted:
         """references: where each relative port's reference begins among all of them."""
-        rows, labels, sources, turns = [], [], [], []
+        rows: list[int] = []
+        labels: list[str] = []
+        sources: list[tuple[int, int, int]] = []
+        turns: list[int] = []
         for name in names:
             mounted = robot.ports[name]
             port, first = mounted.attachment.port, len(labels)
@@ -58,8 +74,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Question:
     """A robot's question to whoever decides: actuators whose efforts are sought (n rows), effectors that are to be somewhere
-    (e rows, with weights), ports whose displacement is given (h rows), and all limits. The same for `Inverse` and for two rates.
-    """
+    (e rows, with weights), ports whose displacement is given (h rows), and all limits. The same for `Inverse` and two rates."""
 
     robot: Robot
     row_names: tuple[str, ...]
@@ -118,9 +133,7 @@ class Question:
             np.concatenate([limit.displacement_rate for limit in limits]),
             places,
             tuple(
-                name
-                for name in actuators
-                if ports[name].attachment.port.trusted_change(ports[name].effort) is not None
+                name for name in actuators if ports[name].attachment.port.trusted_change(ports[name].effort) is not None
             ),
         )
 
@@ -181,6 +194,20 @@ class Question:
         """What is given now, as targets."""
         return np.concatenate([np.empty(0), *(self.robot.ports[name].displacement for name in self.given.names)])
 
+    def give(self, targets: Array) -> None:
+        """Give the robot's ports other displacements, all of them as targets in a row; what is no number changes nothing."""
+        at = 0
+        for name in self.given.names:
+            now = self.robot.ports[name].displacement
+            value = targets[at : at + len(now)]
+            at += len(now)
+            if np.isfinite(value).all() and not np.array_equal(value, now):
+                self.robot.set_displacement(name, value)
+
+    def targets_at(self, state: State) -> Array:
+        """Where the effectors are at a state, as targets (t,)."""
+        return np.concatenate([self.robot.displacement(state, name, as_target=True) for name in self.effectors])
+
     def _measured(self, name: str, references: Mapping[str, Array]) -> Port:
         port = self.robot.ports[name].attachment.port
         return port.measured_from(references[name]) if name in references else port
@@ -196,10 +223,10 @@ class Question:
                 out[np.isin(self.sought, np.arange(mounted.rows.start, mounted.rows.stop))] = change
         return out
 
-    def flat_references(self, references: Mapping[str, Array]) -> Array:
-        """The references of a model in a row, as decisions take them, (9 r,); zeros for a port that has none."""
-        out: Array = np.zeros(9 * len(self.reference_places))
+    def numbers(self, model: Condensed) -> ModelNumbers:
+        """A model as decisions take it."""
+        references: Array = np.zeros(9 * len(self.reference_places))
         for name, place in self.reference_places.items():
-            own = references[name].reshape(-1)
-            out[place : place + len(own)] = own
-        return out
+            own = model.references[name].reshape(-1)
+            references[place : place + len(own)] = own
+        return ModelNumbers(model.W, model.delta_free, model.efforts, references, self.trust(model.efforts))

@@ -13,8 +13,8 @@ class Run:
 
     timing: of every period (of the first hour); commands: how many there were; missed: how many periods had none; unsent:
     commands that the drive did not take; models: how many came; processes: how many made them (more than one: it was replaced);
-    keepers_lost: how often the process that looks after those was killed; verdicts: how often each `Verdict`; events: how often
-    each of the guard's words; rights: what the system gave; interrupted: whether it was ended by an emergency stop.
+    keepers_lost: how often the process that looks after those died; statuses: how often each `DecisionStatus`; events: how
+    often each of the guard's words; rights: what the system gave; interrupted: whether it was ended by an emergency stop.
     """
 
     timing: Timing
@@ -24,7 +24,7 @@ class Run:
     models: int
     processes: int
     keepers_lost: int
-    verdicts: dict[str, int]
+    statuses: dict[str, int]
     events: dict[str, int]
     rights: Rights
     interrupted: bool
@@ -38,7 +38,7 @@ class Run:
             f"<Run of {seconds:.3f} s: {self.commands} commands, {self.missed} missed{_counted(lost)}{ended}",
             f"  {self.timing.in_words()}",
             f"  models    {self.models}{rate}, by {self.processes} process{'es' if self.processes > 1 else ''}",
-            f"  verdicts {_counted(self.verdicts, ' none')[1:]}",
+            f"  statuses {_counted(self.statuses, ' none')[1:]}",
             f"  events   {_counted(self.events, ' none')[1:]}",
             f"  rights    {self.rights}>",
         ]

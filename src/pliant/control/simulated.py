@@ -9,43 +9,46 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.algebra.condensed import Condensed
 from pliant.body.body import Tangent
 from pliant.checks import require_kind_of, single
 from pliant.control.commander import Commander
+from pliant.control.controller import Controller
 from pliant.control.correction import Correction
 from pliant.control.measured import Measured
 from pliant.control.model_box import ModelBox
 from pliant.control.model_loop import ModelLoop
+from pliant.control.question import Question
 from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.device import Guard, SimulatedPlant
 from pliant.errors import InputError
-from pliant.robot import Robot, Role, State
+from pliant.robot import Linearization, Robot, State
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class SimulatedRun:
-    """What happened, one row per control period: time [s], target and position of the plant's effectors [e], command [n] in
-    the plant's unit, how old the model was [s], the verdict, the guard's flags; and per model the infinity norms of the QP's
-    matrix M = W_ea^T W_ea and of its change."""
+    """What happened, one row per control period: time [s], target and position of the plant's effectors, as targets (t,),
+    command (n,) in the plant's unit, how old the model was [s], by how much the effectors' rows miss the target (e,), the code
+    of the decision's status, the guard's flags; and per model the infinity norms of the QP's matrix M = W_ea^T W_ea and of its
+    change."""
 
     time: Array
     target: Array
     position: Array
     command: Array
     model_age: Array
-    verdict: NDArray[np.int64]
+    missing: Array
+    status: NDArray[np.int64]
     events: NDArray[np.int64]
     model_norm: Array
     model_change: Array
 
     @property
     def error(self) -> Array:
-        """Distance of the effectors from their targets at every period."""
-        return np.asarray(np.linalg.norm(self.position - self.target, axis=1))
+        """Distance of the effectors from their targets at every period (metres and radians add up as they are)."""
+        return np.asarray(np.linalg.norm(self.missing, axis=1))
 
     @property
     def variation(self) -> Array:
@@ -90,16 +93,17 @@ def simulate(
         raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
     if not 0 < single(seconds, "seconds", unit="s") < np.inf:
         raise InputError(f"a run of {seconds} s", remedy="give a positive time")
-    names, box = robot.named(Role.EFFECTOR), ModelBox(robot)
+    controller = Controller(robot, energy=energy)
+    question, box = controller.question, ModelBox(controller.question)
     with closing(box):
-        loop = ModelLoop(robot, state, kind=plant.kind, tangent=tangent)
-        commander = Commander(robot, box, kind=plant.kind, rate=rate, model_rate=model_rate, guard=guard, energy=energy)
-        commander.start(loop.model.delta, loop.model.efforts)
-        aims = as_targets(targets, commander.effector_rows, rate)
-        models = _LateModels(loop, box, model_rate, commander.controller.rows, names)
+        loop = ModelLoop(question, state, kind=plant.kind, tangent=tangent)
+        commander = Commander(controller, box, kind=plant.kind, rate=rate, model_rate=model_rate, guard=guard)
+        commander.start(loop.model.delta, loop.model.efforts, question.targets_at(loop.state))
+        aims = as_targets(targets, commander.target_rows, rate)
+        models = _LateModels(loop, box, model_rate)
         measured = Measured(plant.wiring, commander.effector_rows)
         interval, target, command = 1 / (model_rate if together else rate), commander.target, commander.guard.command
-        log = _Log(int(np.floor(seconds * rate)) + 1, len(target), len(command))
+        log = _Log(int(np.floor(seconds * rate)) + 1, question, plant)
         for tick in range(len(log.time)):
             now = tick / rate
             fresh = models.look(now, command)
@@ -111,7 +115,7 @@ def simulate(
                     predicted, held = commander.predicted(), commander.events != 0
                     goal = correction.adjust(target, measured.values, interval, predicted=predicted, held=held)
                 commander.tick(now, goal, interval)
-            log.note(tick, now, commander, _effectors(plant, names))
+            log.note(tick, now, commander)
             plant.advance(command, (tick + 1) / rate)
         return SimulatedRun(
             log.time,
@@ -119,7 +123,8 @@ def simulate(
             log.position,
             log.command,
             log.age,
-            log.verdict,
+            log.missing,
+            log.status,
             log.events,
             *models.norms_and_changes(),
         )
@@ -128,17 +133,15 @@ def simulate(
 class _LateModels:
     """Models that are begun at a rate, and are in the box one interval later."""
 
-    def __init__(
-        self, loop: ModelLoop, box: ModelBox, rate: float, actuators: NDArray[np.intp], effectors: tuple[str, ...]
-    ) -> None:
+    def __init__(self, loop: ModelLoop, box: ModelBox, rate: float) -> None:
         self._loop, self._box, self._rate, self._begun = loop, box, rate, 0
-        self._block = np.ix_(loop.model.rows(*effectors), actuators)
-        self._coming = loop.model
-        self._show(loop.model, 0.0)
+        self._block = np.ix_(loop.question.wanted.rows, loop.question.sought)
+        self._coming = loop.here
+        self._show(loop.here, 0.0)
         self._seen = [self._matrix()]
 
-    def _show(self, model: Condensed, made: float) -> None:
-        self._box.put(model, stamp=made, failures=self._loop.failures)
+    def _show(self, here: Linearization, made: float) -> None:
+        self._box.put(here, stamp=made, failures=self._loop.failures)
         self._box.newest()
 
     def look(self, now: float, command: Array) -> bool:
@@ -152,7 +155,7 @@ class _LateModels:
         return True
 
     def _matrix(self) -> Array:
-        W = self._box.W[self._block]
+        W = self._box.model.W[self._block]
         return np.asarray(W.T @ W)
 
     def norms_and_changes(self) -> tuple[Array, Array]:
@@ -162,21 +165,26 @@ class _LateModels:
         return np.array(norms), np.array(changes)
 
 
-def _effectors(plant: SimulatedPlant, names: tuple[str, ...]) -> Array:
-    """Where the plant's effectors are, [e]."""
-    return np.concatenate([plant.robot.displacement(plant.state, name) for name in names])
-
-
 class _Log:
     """Room for every period of a run."""
 
-    def __init__(self, periods: int, effectors: int, actuators: int) -> None:
+    def __init__(self, periods: int, question: Question, plant: SimulatedPlant) -> None:
+        self._question, self._plant = question, plant
         self.time, self.age = np.zeros(periods), np.zeros(periods)
-        self.target, self.position = np.zeros((periods, effectors)), np.zeros((periods, effectors))
-        self.command = np.zeros((periods, actuators))
-        self.verdict, self.events = np.zeros(periods, np.int64), np.zeros(periods, np.int64)
+        targets = len(question.wanted.labels)
+        self.target, self.position = np.zeros((periods, targets)), np.zeros((periods, targets))
+        self.missing = np.zeros((periods, len(question.wanted.rows)))
+        self.command = np.zeros((periods, len(question.sought)))
+        self.status, self.events = np.zeros(periods, np.int64), np.zeros(periods, np.int64)
 
-    def note(self, k: int, now: float, commander: Commander, position: Array) -> None:
+    def note(self, k: int, now: float, commander: Commander) -> None:
         self.time[k], self.age[k] = now, now - commander.box.stamp
-        self.verdict[k], self.events[k] = commander.verdict, commander.events
-        self.target[k], self.position[k], self.command[k] = commander.target, position, commander.guard.command
+        self.status[k], self.events[k] = commander.status.code, commander.events
+        self.target[k], self.command[k] = commander.target, commander.guard.command
+        robot, state, names = self._plant.robot, self._plant.state, self._question.effectors
+        places = [robot.displacement(state, name, as_target=True) for name in names]
+        self.position[k] = np.concatenate(places)
+        aims = np.split(commander.target, np.cumsum([len(place) for place in places])[:-1])
+        self.missing[k] = np.concatenate(
+            [robot.shortfall(state, name, aim) for name, aim in zip(names, aims, strict=True)]
+        )

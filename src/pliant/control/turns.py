@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.control.controller import Verdict
 from pliant.control.correction import Correction
 from pliant.control.measured import Measured
 from pliant.control.pace import Pace, Rights, Timing
 from pliant.control.run import Run
+from pliant.control.status import CODES, DecisionStatus
 from pliant.control.targets import Targets
 from pliant.device import Drive
 from pliant.device.drive import FOREIGN
@@ -52,7 +52,7 @@ class Turns:
         self._period = 1.0 / two.rate
         room = min(1.2 * seconds, LONGEST) + HALTING
         self.timing = Timing(int(room * two.rate) + 100, self._period)
-        self._verdicts, self._events = np.zeros(len(Verdict), np.int64), np.zeros(16, np.int64)
+        self._statuses, self._events = np.zeros(len(DecisionStatus), np.int64), np.zeros(16, np.int64)
         self._first, self._process, self._processes = two.box.number, two.box.process, 1
         self._keepers = two.link.keepers_lost
         self._commands = self._unsent = 0
@@ -143,7 +143,7 @@ class Turns:
         two.tell_model()
         self._last = woke
         self._commands += 1
-        self._verdicts[two.verdict] += 1
+        self._statuses[CODES[two.status]] += 1
         if two.events:
             _count(two.events, self._events)
         if box.process != self._process:
@@ -161,7 +161,7 @@ class Turns:
             self._two.box.number - self._first,
             self._processes,
             self._two.link.keepers_lost - self._keepers,
-            {verdict.name: int(self._verdicts[verdict]) for verdict in Verdict},
+            {status.name: int(self._statuses[code]) for status, code in CODES.items()},
             {word: int(events[k]) for k in range(len(events)) if events[k] for word in event_words(1 << k)},
             rights,
             self._two.guard.stopped,

@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body.body import Tangent
 from pliant.checks import number, require_importable, require_kind_of, shown, single, whole
 from pliant.control.commander import Commander
+from pliant.control.controller import Controller
 from pliant.control.correction import Correction
 from pliant.control.measured import Measured
 from pliant.control.model_box import ModelBox
 from pliant.control.model_link import ModelLink
+from pliant.control.model_loop import ModelLoop
 from pliant.control.pace import real_time
 from pliant.control.run import Run
 from pliant.control.targets import Targets, as_targets
@@ -31,7 +33,6 @@ from pliant.device import Drive, Guard
 from pliant.device.wiring import Kind, Wiring, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.exchange import stop_signals, usable_cores
-from pliant.motion import beginning
 from pliant.robot import Robot
 from pliant.robot.equations import require_tangent
 
@@ -76,21 +77,20 @@ class TwoRates(Commander):
         robot, self.build = build(), build
         if not isinstance(robot, Robot):
             raise InputError(f"build made {shown(robot)}", remedy="give a function that makes a Robot")
-        box = ModelBox(robot)
+        controller = Controller(robot, energy=energy, speed=speed)
+        box = ModelBox(controller.question)
         try:
-            super().__init__(
-                robot, box, kind=kind, rate=rate, model_rate=model_rate, guard=guard, energy=energy, speed=speed
-            )
-            hanging = robot.linearize(beginning(robot)).model
+            super().__init__(controller, box, kind=kind, rate=rate, model_rate=model_rate, guard=guard)
+            hanging = ModelLoop(controller.question, kind=kind, tangent=tangent)
         except BaseException:
             box.close()
             raise
-        self.start(hanging.delta, hanging.efforts)
+        self.start(hanging.model.delta, hanging.model.efforts, controller.question.targets_at(hanging.state))
         available = usable_cores()
         self.core = available[0] if len(available) > 1 else None
         self.link = ModelLink(
-            build, box, self.guard.command, kind=kind, tangent=tangent, rate=model_rate, cores=available[1:],
-            standby=standby, restarts=restarts, patience=patience
+            build, controller.question, box, self.guard.command, kind=kind, tangent=tangent, rate=model_rate,
+            cores=available[1:], standby=standby, restarts=restarts, patience=patience
         )  # fmt: skip
         self.drive: Drive | None = None
         self.measured: Measured | None = None
@@ -102,7 +102,7 @@ class TwoRates(Commander):
                     "the model's process gave no model",
                     remedy="look at its errors above; `build` must be a function of a module",
                 )
-            self.controller.start(self.box.delta, self.box.efforts)
+            self.controller.start(self.box.delta, self.box.model.efforts, self.box.targets)
             self.get_ready()  # loads the kernel
         except BaseException:  # an interrupt, too: who does not get in does not get out
             self.close()
@@ -124,7 +124,7 @@ class TwoRates(Commander):
     ) -> Run:
         """Control for so long (infinite: until an emergency stop), with real-time priority where the system allows it.
 
-        targets: a place [e], the path of one effector, over and over, or `Targets`. correction: of the targets by what the
+        targets: a place (t,), the path of one effector, over and over, or `Targets`. correction: of the targets by what the
         drive measures of the effectors, off by default; it stands still while the guard does something, and where the last
         measurement is older than a model may be (the guard's `hold`). watch: called after every command with the time since
         the start [s] (to record, to adjust; it counts as part of the period); the run is over when it returns True.
@@ -138,7 +138,7 @@ class TwoRates(Commander):
         if watch is not None and not callable(watch):
             raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
         priority = whole(priority, "priority", most=99)
-        aims = as_targets(targets, self.effector_rows, self.rate)
+        aims = as_targets(targets, self.target_rows, self.rate)
         self.link.revive()
         self.box.newest()
         self.drive = drive
@@ -170,13 +170,14 @@ class TwoRates(Commander):
 
     def tell_model(self) -> None:
         """Let the model's process know what was commanded."""
-        self.link.send(self.guard.command, self.woke)
+        self.link.send(self.guard.command, self.controller.given, self.woke)
 
     def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
         """Raise an InputError for what cannot be run."""
         if not single(seconds, "seconds", unit="s") > 0:
             raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
         require_kind_of(drive, "drive", Drive)
+        self.controller.question.require_current("controller")
         if correction is not None:
             require_kind_of(correction, "correction", Correction)
         wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
@@ -185,6 +186,10 @@ class TwoRates(Commander):
                 f"the drive takes {wiring.kind}s of {', '.join(wiring.commands)}; this controller commands {self.kind}s of "
                 f"{', '.join(wanted.commands)}",
                 remedy="make the drive of Wiring.of_robot(robot, kind) or of a plant of the same kind and ports",
+            )
+        if correction is not None and len(self.controller.question.wanted.turns):
+            raise InputError(
+                "a correction of orientations is not known", remedy="leave it out, or give the Frame rows='x y z'"
             )
         if correction is not None and len(correction.value) != len(self.effector_rows):
             raise InputError(

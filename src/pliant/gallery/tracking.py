@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.control import Inverse, InverseStatus
+from pliant.control import DecisionStatus, Inverse
 from pliant.control.trajectory import Waypoints
 from pliant.gallery.follower import Paths, Report
 from pliant.motion import Statics
@@ -72,7 +72,7 @@ def track_converged(name: str, robot: Robot, state: State, paths: Paths, *, poin
         targets = _targets(paths, share * duration)
         # redundant cables that change sides need many halved updates
         step = inverse.solve_pose(state, max_iterations=300, **targets)  # type: ignore[arg-type]
-        if step.status is InverseStatus.NOT_CONVERGED:
+        if step.status is DecisionStatus.NOT_CONVERGED:
             slow += 1
         else:
             step.require()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.motion.dynamics import Dynamics
 from pliant.motion.frequency import crossing_frequency, peak_frequency
 from pliant.motion.integrator_damping import integrator_damping
-from pliant.motion.modes import Modes, natural_modes
+from pliant.motion.modes import Modes, natural_modes, small_shift
 from pliant.motion.result import Status, StepResult
 from pliant.motion.settled import beginning, settled
 from pliant.motion.simulation import Recording, Simulation
@@ -45,6 +45,7 @@ __all__ = [
     "natural_modes",
     "peak_frequency",
     "settled",
+    "small_shift",
 ]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body.body import Tangent
-from pliant.control import Inverse
+from pliant.control import Inverse, Question
 from pliant.control.controller import Controller
 from pliant.control.model_loop import ModelLoop
 from pliant.control.simulated import SimulatedRun, simulate
@@ -64,9 +64,9 @@ class Variation:
 
 def variation(robot: Robot, hanging: State, speed: float, model_rate: float, tangent: Tangent = "warped") -> Variation:
     """Along a line upwards at a speed [m/s], with models at a rate [Hz] that follow their own commands."""
-    loop, controller = ModelLoop(robot, hanging, kind="displacement", tangent=tangent), Controller(robot)
-    controller.start(loop.model.delta, loop.model.efforts)
-    home = robot.displacement(hanging, "top")
+    controller, home = Controller(robot), robot.displacement(hanging, "top")
+    loop = ModelLoop(controller.question, hanging, kind="displacement", tangent=tangent)
+    controller.start(loop.model.delta, loop.model.efforts, home)
     path = Line(home + np.array([0.0, 0.0, LOW]), home + np.array([0.0, 0.0, HIGH]), speed)
     shares = np.minimum(np.arange(1, 81) / 60, 1.0)
     for share in shares:  # to where the line begins, and there for a while
@@ -84,14 +84,13 @@ def variation(robot: Robot, hanging: State, speed: float, model_rate: float, tan
 
 def _follow(loop: ModelLoop, controller: Controller, target: Array, interval: float) -> None:
     """One decision at the rate of the models, and the model that follows from it."""
-    model = loop.model
-    controller.decide(model.W, model.delta_free, model.efforts, target, interval)
+    controller.decide(loop.question.numbers(loop.model), target, interval)
     loop.cycle(controller.displacements)
 
 
 def own_model_rate(robot: Robot, hanging: State, cycles: int = 60) -> float:
     """Models per second that this machine makes of this robot [Hz]."""
-    loop = ModelLoop(robot, hanging, kind="displacement", tangent="warped")
+    loop = ModelLoop(Question.of(robot), hanging, kind="displacement", tangent="warped")
     command, times = loop.command(), []
     for _ in range(cycles):
         begin = time.perf_counter()

@@ -125,8 +125,8 @@ class Port(ABC):
 
     @property
     def goal_places(self) -> tuple[tuple[int, int], ...] | None:
-        """What `goal` does, for compiled code: of every given row, where in a target its goal stands, and -1; or, for a row that
-        is an entry of the rotation vector from the reference (a matrix), where a quaternion begins, and which entry. None:
+        """What `goal` does, for compiled code: of every given row, where in a target its goal stands, and -1; or, for a row
+        that is an entry of the rotation vector from the reference (a matrix), where a quaternion begins, and which entry. None:
         only `goal` knows."""
         return None if self.relative else tuple((k, -1) for k in range(self.given_rows))
 
