@@ -164,3 +164,22 @@ def test_all_nodes_held_is_refused():
     """Nothing to solve for."""
     with pytest.raises(SupportError, match="every node is held"):
         Assembly([body(fixed=np.arange(len(MESH.nodes)))])
+
+
+@pytest.mark.parametrize("node", [0, 7, -1])
+def test_distortion_by_a_position_that_is_no_number_is_no_number(node):
+    """Whichever node is lost, the pairs that come after it do not hide it."""
+    assembly = Assembly([held()])
+    x = assembly.rest_x.copy()
+    x[node] = np.nan
+    assert np.isnan(assembly.distortion(assembly.rest_x, x)).all()
+
+
+def test_distortion_is_the_largest_over_the_edges(rng):
+    """Change and distance of neighbours over their distance at rest, by NumPy over all edges of the tets."""
+    assembly = Assembly([body()])
+    before, after = (assembly.rest_x + 2e-3 * rng.uniform(-1, 1, assembly.rest_x.shape) for _ in range(2))
+    a, b = (MESH.tets[:, ends].ravel() for ends in np.triu_indices(4, 1))
+    rest, old, new = (np.linalg.norm(x[a] - x[b], axis=1) for x in (assembly.rest_x, before, after))
+    expected = (np.abs(new - old) / rest).max(), (new / rest).max()
+    assert assembly.distortion(before, after) == pytest.approx(expected, rel=1e-12)

@@ -83,25 +83,21 @@ def add_momentum(rows, cols, weights, v, out):
 
 @kernel
 def distortion(rows, cols, lengths, before, after):
-    """Largest change of the distance of two coupled nodes, and their largest distance, over `lengths` [b] at rest.
-
-    Nodes rows[t], cols[t] with length 0 are left out. Not a number where a position is not one.
-    """
+    """Largest change of the distance of two coupled nodes rows[t], cols[t], and their largest distance, over `lengths` [b]
+    at rest. Not a number where a position is not one."""
     change, stretch = 0.0, 0.0
     for t in range(rows.shape[0]):
-        if lengths[t] == 0.0:
-            continue
         i, j = rows[t], cols[t]
         old, new = 0.0, 0.0
         for c in range(3):
             old += (before[i, c] - before[j, c]) ** 2
             new += (after[i, c] - after[j, c]) ** 2
-        length = sqrt(new)
-        moved = abs(length - sqrt(old)) / lengths[t]
-        if not moved <= change:
-            change = moved
-        if not length / lengths[t] <= stretch:
-            stretch = length / lengths[t]
+        length, scale = sqrt(new), 1.0 / lengths[t]
+        moved = abs(length - sqrt(old)) * scale
+        if moved != moved:
+            return moved, moved
+        change = max(change, moved)
+        stretch = max(stretch, length * scale)
     return change, stretch
 
 

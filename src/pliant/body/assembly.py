@@ -52,19 +52,16 @@ class Assembly:
     def distortion(self, before: Array, after: Array) -> tuple[float, float]:
         """How far a motion of the nodes distorts the bodies: the largest change of the distance of two coupled nodes, and
         their largest distance afterwards, both over their distance at rest."""
-        bodies = slice(0, self.body_slices[-1].stop)
-        change, stretch = kernels.distortion(
-            self.node_rows[bodies], self.node_cols[bodies], self._rest_lengths, before, after
-        )
+        change, stretch = kernels.distortion(*self._neighbours, before, after)
         return float(change), float(stretch)
 
     @cached_property
-    def _rest_lengths(self) -> Array:
-        """Distances at rest of the nodes that the bodies couple, [b] [m]; 0 for a node with itself or one in its place."""
-        bodies = slice(0, self.body_slices[-1].stop)
-        gaps = self.rest_x[self.node_rows[bodies]] - self.rest_x[self.node_cols[bodies]]
-        lengths = np.linalg.norm(gaps, axis=1)
-        return np.where(lengths > 1e-12 * np.ptp(self.rest_x), lengths, 0.0)
+    def _neighbours(self) -> tuple[Ids, Ids, Array]:
+        """Pairs of nodes that the bodies couple, and their distances at rest [m], [b] each; without those in one place."""
+        rows, cols = (ids[: self.body_slices[-1].stop] for ids in (self.node_rows, self.node_cols))
+        lengths = np.linalg.norm(self.rest_x[rows] - self.rest_x[cols], axis=1)
+        apart = lengths > 1e-12 * np.ptp(self.rest_x)
+        return rows[apart], cols[apart], lengths[apart]
 
     def largest_entries(self, values: Array) -> Array:
         """The largest entry, without sign, of the blocks that each coordinate has a part in, [nc]; for coordinates that are

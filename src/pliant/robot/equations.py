@@ -21,6 +21,7 @@ from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of
 from pliant.port import Attachment, PlacedPort
+from pliant.robot._load_kernels import subtract_pull, subtract_weight
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.factored import Factored
 from pliant.robot.rows import Rows
@@ -85,6 +86,7 @@ class Equations:
         self.attachments, self.slices = dict(attachments), dict(slices)
         self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
         self.masses = np.concatenate([body.load_masses for body in bodies])
+        self._heaviest = float(self.masses.max())
         self.values = np.zeros((self.assembly.block_count, 3, 3))
         self._threads = threads
         self._cholesky: Cholesky | None = None
@@ -205,18 +207,14 @@ class Equations:
         `warped` x what stands for it in the warped one; returns their potential and the largest of them on a node."""
         potential, largest = 0.0, 0.0
         if loads.gravity.any():
-            weight = self.masses[:, None] * loads.gravity
-            potential = -float(np.vdot(weight, pose.x - self.assembly.rest_x))
-            gradient -= weight
-            largest = float(self.masses.max() * np.abs(loads.gravity).max())
+            potential = float(subtract_weight(self.masses, loads.gravity, pose.x, self.assembly.rest_x, gradient))
+            largest = self._heaviest * float(np.abs(loads.gravity).max())
         slots = zip(self.slices.values(), placed, self.assembly.coupling_slices, strict=True)
         for rows, port, place in slots:
             own = loads.efforts[rows]
             if not own.any():
                 continue
-            forces = np.tensordot(own, port.slopes, 1)
-            gradient[port.attachment.entry_nodes] -= forces
-            largest = max(largest, float(np.abs(forces).max()))
+            largest = max(largest, subtract_pull(own, port.slopes, port.attachment.entry_nodes, gradient))
             potential -= float(own @ port.displacement)
             if place.stop > place.start:
                 self._add_curvature(port, place, own, exact, warped)
@@ -230,7 +228,7 @@ class Equations:
 
     def _add_curvature(self, port: PlacedPort, place: slice, own: Array, exact: float, warped: float) -> None:
         if exact:
-            self.values[place] = -exact * port.curvature(own)
+            self.values[place] = port.curvature(-exact * own)
         if warped:
             blocks = port.warped_curvature(own)
             if blocks is not None:

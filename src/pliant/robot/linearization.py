@@ -39,7 +39,9 @@ class Linearization:
         self.state, self.h, self._at, self._extra = state, factored.h, factored, extra
         equations, h = factored.equations, factored.h
         rows = equations.all_rows.at(factored.placed, factored.T, extra)
-        delta = np.concatenate([np.empty(0), *(port.displacement for port in factored.placed), extra.at(state.x)])
+        delta = np.concatenate([np.empty(0), *(port.displacement for port in factored.placed)])
+        if len(extra):
+            delta = np.concatenate([delta, extra.at(state.x)])
         times.mark("ports")
         gradient = factored.here.gradient
         force = -gradient if h is None else h * (equations.momentum(state.v) - h * gradient)
@@ -89,5 +91,5 @@ class Linearization:
             efforts = model.efforts + share * (efforts - model.efforts)
         ports = len(efforts) - len(self._extra)
         v = np.zeros_like(state.v) if h is None else (pose.x - state.x) / h
-        after = replace(state, pose=pose, v=v, efforts=efforts[:ports], extra=efforts[ports:])
-        return replace(after, time=state.time + (h or 0.0)), share
+        later = state.time + (h or 0.0)
+        return replace(state, pose=pose, v=v, efforts=efforts[:ports], time=later, extra=efforts[ports:]), share
