@@ -49,6 +49,7 @@ class Session(Paced):
         super().__init__(number(rate, "rate", unit="Hz", above=0.0, most=1e6, remedy="give a positive rate in Hz"))
         self.robot, self.paths = robot, checked_paths(paths)
         self.feed = feed
+        self._made_for = robot.row_names
         self._require_effectors()
         self.hanging: State = beginning(robot)
         span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
@@ -199,6 +200,7 @@ class Session(Paced):
                 with self._changed:
                     self._follow_path(interval)
                     before, wish = self._outcome, self._wish
+                self.robot.require_unchanged(self._made_for, "page")
                 outcome = self._stepping.step(before.state, wish, interval)
                 fault = False
             except Exception as error:  # a page must outlive whatever a robot or a port of one's own does
@@ -240,9 +242,16 @@ class Session(Paced):
 
     def _publish(self) -> Snapshot:
         state = self._outcome.state
-        errors = {m.label: m.of(self.robot, state, self._wish.targets[m.effector]) for m in self.measures}
+        if self._is_its_robot():
+            errors = {m.label: m.of(self.robot, state, self._wish.targets[m.effector]) for m in self.measures}
+        else:  # nothing can be asked any more; the next step tells why
+            errors = dict(self.snapshot.errors)
         self.snapshot = Snapshot(self._outcome, self._wish, errors, self._count, self._clock, self._running, self._path)
         return self.snapshot
+
+    def _is_its_robot(self) -> bool:
+        """Whether the robot has the ports that it had when the session was made."""
+        return self.robot.row_names is self._made_for
 
     def measured_rate(self) -> float:
         """Steps per second [Hz] of late; 0 where none was made in the last second."""
@@ -256,7 +265,7 @@ class Session(Paced):
 
     def _needs_step(self) -> bool:
         """Whether there is anything to do: a robot in balance whose loads have not changed rests."""
-        if self.follows or self._count == 0:
+        if self.follows or self._count == 0 or not self._is_its_robot():
             return True
         now, ports = self._outcome.state, self.robot.ports
         return any(
