@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers
-from pliant.errors import InputError, PliantError
+from pliant.errors import InputError, PliantError, SupportError
 from pliant.port import Attachment, Cable, Port
 from pliant.robot.diagnosis import diagnosis
 from pliant.robot.equations import Equations, Loads, Times
@@ -329,6 +329,15 @@ class Robot:
         attachments = {name: mounted.attachment for name, mounted in self._ports.items()}
         slices = {name: mounted.rows for name, mounted in self._ports.items()}
         return Equations(self.bodies, attachments, slices, self.threads)
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether supports hold every part of it, which statics needs; without, it moves through time (`settled`)."""
+        try:
+            self.equations.assembly.require_supported()
+        except SupportError:
+            return False
+        return True
 
     @property
     def efforts(self) -> Array:
