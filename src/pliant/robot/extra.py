@@ -95,7 +95,8 @@ def _spread(value: ArrayLike, what: str, shape: tuple[int, ...]) -> Array:
             f"{what} of extra rows have shape {found.shape}",
             remedy=f"give them as {shape}, or {shape[1:]} for all rows",
         )
-    return np.broadcast_to(found, shape).copy()
+    out: Array = np.broadcast_to(found, shape).copy()
+    return out
 
 
 NO_ROWS = ExtraRows.of(np.empty((0, 1), int), np.empty((0, 1)), np.empty((0, 3)))
