@@ -316,7 +316,7 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="What to measure: fem, inverse, qp, realtime or springs.")],
+    what: Annotated[str, typer.Argument(help="What to measure: fem, held, inverse, qp, realtime or springs.")],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
@@ -333,7 +333,7 @@ def bench(
     if not seconds * repeats <= LONGEST:
         raise InputError(f"{repeats} runs of {seconds:g} s would take weeks", remedy="give fewer or shorter ones")
     if mesh is not None:
-        if what not in ("fem", "inverse"):
+        if what not in ("fem", "held", "inverse"):
             raise InputError(f"{what} is not measured on a mesh", remedy="leave out --mesh")
         read(mesh, "mm")
     expect_kernels_of(f"bench {what}")
@@ -341,6 +341,11 @@ def bench(
     if what == "fem":
         figures = repeated(lambda: fem.measure(mesh, large=large), repeats)
         title = "finite elements, one thread, beside scipy's splu of the same matrix in the same run"
+    elif what == "held":
+        from pliant.bench import held
+
+        figures = repeated(lambda: held.measure(mesh), repeats)
+        title = "rows that are held and rows that come and go, one thread, beside the same without"
     elif what == "inverse":
         figures, title = (
             repeated(lambda: inverse.measure(mesh), repeats),
@@ -363,7 +368,9 @@ def bench(
 
         figures, title = repeated(springs.measure, repeats), "explicit steps of spring lattices, Verlet, no contact"
     else:
-        raise InputError(f"there is no benchmark {what!r}", remedy="choose: fem, inverse, qp, realtime or springs")
+        raise InputError(
+            f"there is no benchmark {what!r}", remedy="choose: fem, held, inverse, qp, realtime or springs"
+        )
     print_figures(figures, title)
     print("\n".join(lines))
     _write(figures, json)

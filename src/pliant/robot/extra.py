@@ -50,8 +50,10 @@ class ExtraRows:
                 f"extra rows have nodes {ids.shape}, weights {w.shape} and directions {d.shape}",
                 remedy="give nodes (k, j) as whole numbers, weights (k, j) and directions (k, 3)",
             )
-        o, given = (np.broadcast_to(as_numbers(value), (count,)).copy() for value in (origins, displacement))
-        pairs = np.broadcast_to(as_numbers(limits), (count, 2)).copy()
+        if (ids < 0).any():
+            raise InputError(f"extra rows are on node {ids.min()}", remedy="give nodes from 0 on")
+        o, given = _spread(origins, "origins", (count,)), _spread(displacement, "displacement", (count,))
+        pairs = _spread(limits, "limits", (count, 2))
         if not all(np.isfinite(part).all() for part in (w, d, o, given)) or not (pairs[:, 0] <= pairs[:, 1]).all():
             raise InputError(
                 "extra rows have a number that is none, or limits that contradict", remedy="look at what is given"
@@ -60,6 +62,13 @@ class ExtraRows:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def require_nodes(self, count: int) -> None:
+        """Raise an InputError where a row is on a node that a robot of so many does not have."""
+        if len(self) and self.nodes.max() >= count:
+            raise InputError(
+                f"extra rows are on node {self.nodes.max()}", remedy=f"this robot's nodes are 0 to {count - 1}"
+            )
 
     @property
     def vectors(self) -> Array:
@@ -76,6 +85,18 @@ class ExtraRows:
         out = np.zeros((node_count, 3))
         np.add.at(out, self.nodes, efforts[:, None, None] * self.vectors)
         return out
+
+
+def _spread(value: ArrayLike, what: str, shape: tuple[int, ...]) -> Array:
+    """Numbers for all rows, from one for all or one each."""
+    found = as_numbers(value)
+    if found.shape not in (shape, shape[1:]):
+        raise InputError(
+            f"{what} of extra rows have shape {found.shape}",
+            remedy=f"give them as {shape}, or {shape[1:]} for all rows",
+        )
+    out: Array = np.broadcast_to(found, shape).copy()
+    return out
 
 
 NO_ROWS = ExtraRows.of(np.empty((0, 1), int), np.empty((0, 1)), np.empty((0, 3)))

@@ -346,6 +346,7 @@ class Robot:
 
     def loads(self, efforts: Array, *, extra: ExtraRows = NO_ROWS, weight: float = 1.0) -> Loads:
         """These efforts (m + k,) and a share of gravity, as equations take them."""
+        extra.require_nodes(int(self._first_nodes[-1]))
         return Loads(efforts, weight * self._gravity, extra)
 
     @property

@@ -16,14 +16,14 @@ from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.device.wiring import commanded_ports
 from pliant.errors import InputError
-from pliant.motion import beginning
+from pliant.motion import Status, settled
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
 from pliant.view.page.paced import Paced
 from pliant.view.page.poses import with_position
 from pliant.view.page.rows import measures_of
 from pliant.view.page.snapshot import Record, Snapshot
-from pliant.view.page.stepping import Following, Outcome, Wish, stepping_of
+from pliant.view.page.stepping import Following, Outcome, Stepping, Wish, stepping_of
 
 Array = NDArray[np.float64]
 Paths = Mapping[str, Mapping[str, Trajectory]]
@@ -49,12 +49,16 @@ class Session(Paced):
         super().__init__(number(rate, "rate", unit="Hz", above=0.0, most=1e6, remedy="give a positive rate in Hz"))
         self.robot, self.paths = robot, checked_paths(paths)
         self.feed = feed
+        self._made_for = robot.row_names
+        self.snapshot: Snapshot
         self._require_effectors()
-        self.hanging: State = beginning(robot)
+        first = settled(robot)
+        self._is_loose = first.status is Status.LOOSE
+        self.hanging: State = first.state if self._is_loose else first.require().state
         span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
         self.size = float(max(span.max(), 1e-9))
         self.record = Record()
-        self._stepping = stepping_of(robot, self.size)
+        self._stepping = self._new_stepping()
         self.loads = self._stepping.loads
         self._home = Wish(
             {name: robot.displacement(self.hanging, name, as_target=True) for name in robot.named(Role.EFFECTOR)},
@@ -89,14 +93,18 @@ class Session(Paced):
         """Everything as at first."""
         for name, displacement in self._home.displacements.items():
             self.robot.set_displacement(name, displacement)
-        self._stepping = stepping_of(self.robot, self.size)
+        self._stepping = self._new_stepping()
         self._wish, self._path_time = self._home, 0.0
         self._path: str | None = None
         self._clock, self._count, self._running = 0.0, 0, False
         self._recent: deque[float] = deque(maxlen=60)
         self.record.clear()
-        self._outcome = Outcome(self.hanging, True, "READY", "where it hangs by itself")
+        told = "where it hangs by itself" if not self._is_loose else "as it was made: nothing holds it"
+        self._outcome = Outcome(self.hanging, True, "LOOSE" if self._is_loose else "READY", told)
         self._publish()
+
+    def _new_stepping(self) -> Stepping:
+        return stepping_of(self.robot, self.size, 1.0 / self.rate)
 
     @property
     def follows(self) -> bool:
@@ -111,7 +119,7 @@ class Session(Paced):
     def warm_up(self) -> None:
         """Make one step and forget it, so that the first real one does not wait for kernels to be compiled."""
         with self._turn, contextlib.suppress(Exception):  # what it raises, the first real step will tell
-            stepping_of(self.robot, self.size).step(self.hanging, self._home, 1.0 / self.rate)
+            self._new_stepping().step(self.hanging, self._home, 1.0 / self.rate)
 
     def start(self) -> None:
         """Step from now on, in a thread of its own."""
@@ -199,6 +207,7 @@ class Session(Paced):
                 with self._changed:
                     self._follow_path(interval)
                     before, wish = self._outcome, self._wish
+                self.robot.require_unchanged(self._made_for, "page")
                 outcome = self._stepping.step(before.state, wish, interval)
                 fault = False
             except Exception as error:  # a page must outlive whatever a robot or a port of one's own does
@@ -240,9 +249,16 @@ class Session(Paced):
 
     def _publish(self) -> Snapshot:
         state = self._outcome.state
-        errors = {m.label: m.of(self.robot, state, self._wish.targets[m.effector]) for m in self.measures}
+        if self._is_its_robot():
+            errors = {m.label: m.of(self.robot, state, self._wish.targets[m.effector]) for m in self.measures}
+        else:  # nothing can be asked any more; the next step tells why
+            errors = dict(self.snapshot.errors)
         self.snapshot = Snapshot(self._outcome, self._wish, errors, self._count, self._clock, self._running, self._path)
         return self.snapshot
+
+    def _is_its_robot(self) -> bool:
+        """Whether the robot has the ports that it had when the session was made."""
+        return self.robot.row_names is self._made_for
 
     def measured_rate(self) -> float:
         """Steps per second [Hz] of late; 0 where none was made in the last second."""
@@ -256,7 +272,7 @@ class Session(Paced):
 
     def _needs_step(self) -> bool:
         """Whether there is anything to do: a robot in balance whose loads have not changed rests."""
-        if self.follows or self._count == 0:
+        if self._stepping.always or self._count == 0 or not self._is_its_robot():
             return True
         now, ports = self._outcome.state, self.robot.ports
         return any(

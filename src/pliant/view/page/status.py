@@ -64,7 +64,7 @@ def drive_text(feed: Feed) -> str:
 
 SMALL = 1e-4
 """An error of less than this share of the robot's size, or of a radian, is none: limits that are met hold nothing back."""
-_FINE = ("READY", "SOLVED", "CONVERGED", "STEPPED")
+_FINE = ("READY", "SOLVED", "CONVERGED", "STEPPED", "MOVING")
 
 
 @dataclass(frozen=True)

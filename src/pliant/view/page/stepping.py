@@ -1,16 +1,18 @@
-"""One step of a robot on a page: its effectors follow targets, or it is in balance under given efforts."""
+"""One step of a robot on a page: its effectors follow targets, or it is in balance under given efforts; what supports do not
+hold moves through time."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control import Inverse
-from pliant.motion import Statics
+from pliant.motion import Dynamics, Statics, Status
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
 from pliant.view.page.poses import between, row_value
@@ -42,9 +44,14 @@ class Outcome:
     times: Mapping[str, float] = field(default_factory=dict)
 
 
+UNHELD = "no supports hold the robot, so it moves through time; Reset brings it back"
+
+
 class Stepping(ABC):
     """How a robot goes from one state to the next."""
 
+    always: ClassVar[bool] = True
+    """Whether there is a step to make even where nothing was asked since the last."""
     loads: tuple[str, ...]
     """Ports whose efforts a user gives; those whose displacement is given are the robot's driven ones."""
 
@@ -68,16 +75,18 @@ class Stepping(ABC):
 
 
 class Following(Stepping):
-    """Effectors follow targets: one decision of the inverse per step, quasi-static.
+    """Effectors follow targets: one decision of the inverse per step, quasi-static where supports hold the robot.
 
     The goal handed to the inverse lies between where the effector is and its target, at most a small way off, so that a
     target dragged far away in one go, or out of reach, is not reached for in a single linear step.
     """
 
-    def __init__(self, robot: Robot, size: float) -> None:
+    def __init__(self, robot: Robot, size: float, h: float | None) -> None:
+        """h: time step [s], None for quasi-static."""
         super().__init__(robot, size)
         self.loads = robot.named(Role.IMPOSED)
-        self._inverse = Inverse(robot)
+        self._inverse = Inverse(robot, h=h)
+        self._note = "" if h is None else f"; {UNHELD}"
         self._measures = {name: measures_of(robot, name) for name in robot.named(Role.EFFECTOR)}
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
@@ -89,7 +98,7 @@ class Following(Stepping):
             interval=interval,
             **goals,  # type: ignore[arg-type]
         )
-        remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "")
+        remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "") + self._note
         active = done.active + tuple(f"{name} (dropped)" for name in done.relaxed)
         outcome = Outcome(
             done.state if done.ok else state, done.ok, done.status.name.replace("_", " "), remedy, active, done.times
@@ -130,16 +139,15 @@ class Following(Stepping):
 class Loading(Stepping):
     """The equilibrium under efforts that a user gives to loads and actuators; nothing is decided."""
 
+    always = False
+
     def __init__(self, robot: Robot, size: float) -> None:
         super().__init__(robot, size)
         self.loads = robot.named(Role.IMPOSED) + robot.named(Role.ACTUATOR)
         self._statics = Statics(robot, tolerance=1e-7, max_iterations=40)
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
-        for name, effort in wish.efforts.items():
-            self.robot.set_effort(name, effort)
-        for name, displacement in wish.displacements.items():
-            self.robot.set_displacement(name, displacement)
+        _give(self.robot, wish)
         done = self._statics.solve(state)
         remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "")
         outcome = Outcome(
@@ -148,10 +156,39 @@ class Loading(Stepping):
         return self._checked(state, outcome)
 
 
-def stepping_of(robot: Robot, size: float) -> Stepping:
-    """Following for a robot with actuators and effectors, Loading for any other."""
-    decides = robot.named(Role.ACTUATOR) and robot.named(Role.EFFECTOR)
-    return Following(robot, size) if decides else Loading(robot, size)
+class Moving(Stepping):
+    """A robot that no supports hold, through time under efforts and displacements that a user gives: it falls, swings, or
+    comes to rest where imposed displacements hold it."""
+
+    def __init__(self, robot: Robot, size: float, h: float) -> None:
+        """h: time step [s]."""
+        super().__init__(robot, size)
+        self.loads = robot.named(Role.IMPOSED) + robot.named(Role.ACTUATOR)
+        self._dynamics = Dynamics(robot, h)
+
+    def step(self, state: State, wish: Wish, interval: float) -> Outcome:
+        _give(self.robot, wish)
+        done = self._dynamics.step(state)
+        word = "MOVING" if done.status is Status.STEPPED else done.status.name.replace("_", " ")
+        told = UNHELD if done.status is Status.STEPPED else done.status.value
+        remedy = told + (f" ({done.cause})" if done.cause is not None else "")
+        return self._checked(state, Outcome(done.state if done.ok else state, done.ok, word, remedy, (), done.times))
+
+
+def stepping_of(robot: Robot, size: float, h: float) -> Stepping:
+    """Following for a robot with actuators and effectors; for any other Loading, or Moving by steps of h [s] where supports
+    do not hold it."""
+    if robot.named(Role.ACTUATOR) and robot.named(Role.EFFECTOR):
+        return Following(robot, size, None if robot.is_supported else h)
+    return Loading(robot, size) if robot.is_supported else Moving(robot, size, h)
+
+
+def _give(robot: Robot, wish: Wish) -> None:
+    """Put the efforts and displacements that are asked for on the robot."""
+    for name, effort in wish.efforts.items():
+        robot.set_effort(name, effort)
+    for name, displacement in wish.displacements.items():
+        robot.set_displacement(name, displacement)
 
 
 def _with_efforts(robot: Robot, state: State, efforts: Mapping[str, Array]) -> State:
