@@ -195,13 +195,34 @@ def test_courses_and_rates_are_kept():
     assert any("displacement" in name for name in step.active)
 
 
-def test_contradicting_limits_are_relaxed_in_the_stated_order():
-    """A displacement range that no tension in range can reach: dropped, named, and the effort limits still hold."""
-    robot = arm(names=("up",), effort=(0, 0.5), displacement=(0.02, 0.03))
-    step = Inverse(robot).step(converged(robot), tip=(0.1, 0.008, 0.02))
+def test_contradicting_limits_are_relaxed_for_the_actuators_that_they_are_of():
+    """The arm falls, and no tension in range keeps the upper tendon as slow as it must be; the left one it does. What was
+    dropped is named, and the effort limits still hold."""
+    robot = arm(names=("up", "left"), effort=(0, 1e-3), displacement_rate=1e-3)
+    step = Inverse(robot, largest_move=np.inf).step(robot.rest(), interval=0.01, tip=(0.1, 0.008, 0.02))
     assert step.status is DecisionStatus.RELAXED
-    assert step.relaxed == ("up displacement",)
-    assert 0 <= float(step.efforts["up"][0]) <= 0.5
+    assert step.relaxed == ("up displacement rate",)
+    assert abs(float(step.displacements["left"][0])) <= 1e-5 * (1 + 1e-6)
+    assert abs(float(step.displacements["up"][0])) > 1e-4
+    for name in ("up", "left"):
+        assert 0 <= float(step.efforts[name][0]) <= 1e-3
+
+
+def test_a_limit_that_the_robot_was_pushed_past_does_not_throw_it_back():
+    """Where a cable is out of its range already, that is no contradiction: it may stay there, and need not jump back."""
+    robot = arm(names=("up",), effort=(0, 0.5), displacement=(0.02, 0.03))
+    state = converged(robot)
+    before = float(robot.displacement(state, "up")[0])
+    step = Inverse(robot).step(state, tip=tip(robot, state))
+    assert step.status is DecisionStatus.SOLVED
+    assert float(step.displacements["up"][0]) == pytest.approx(before, abs=1e-6)
+    higher = Inverse(robot).step(state, tip=tip(robot, state) + np.array([0, 0, 0.002]))
+    assert higher.ok
+    assert before < float(higher.displacements["up"][0]) < 0.02
+    lower = Inverse(robot).step(higher.state, tip=tip(robot, state))
+    assert float(lower.displacements["up"][0]) >= float(robot.displacement(higher.state, "up")[0]) - 1e-9, (
+        "not farther out"
+    )
 
 
 def test_imposed_and_decided_efforts_mix():

@@ -10,7 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant import Cable, Corotational, Lattice, NeoHookean, Point, Robot, SpringBody, Statics, TetBody, make, solids
+from pliant import (
+    Cable,
+    Corotational,
+    Frame,
+    Lattice,
+    NeoHookean,
+    Point,
+    Robot,
+    SpringBody,
+    Statics,
+    TetBody,
+    make,
+    solids,
+)
 from pliant.body import Body
 from pliant.control import TwoRates
 from pliant.device import Audit, Drive, Event, SimulatedPlant, Wiring
@@ -150,3 +163,34 @@ class Wish:
 
     def fill(self, seconds, out):
         out[:] = self.place
+
+
+def hand(law=None, divisions=(8, 2, 2), order=1, damping=(0.0, 0.0), held=True) -> Robot:
+    """The arm with the orientation of its end to follow, and a rope of given length that pulls at its middle; without `held`,
+    nothing but the given pose of its base holds it."""
+    mesh = make.box((0.1, 0.016, 0.016), divisions)
+    law = Corotational(E=300e3, nu=0.4) if law is None else law
+    base = mesh.where(x_below=0)
+    body = TetBody(mesh, law, density=1100, order=order, damping=damping, **({"fixed": base} if held else {}))
+    robot = Robot(body, gravity=(0, 0, -9.81))
+    for name, (y, z) in TENDONS.items():
+        points = [(x, y, z) for x in np.linspace(0.005, 0.095, 5)]
+        limits = {"effort": (0, 4), "effort_rate": 20.0, "displacement": (-0.02, 0.02), "displacement_rate": 0.1}
+        robot.actuate(name, Cable(points, pull=(-0.02, y, z)), **limits)
+    robot.effect("hand", Frame(mesh.where(x_above=0.1), rows="ry rz"))
+    if not held:
+        for k, node in enumerate(base):
+            robot.impose(f"base {k}", Point(near=mesh.nodes[node]), displacement=mesh.nodes[node])
+    robot.impose("rope", Cable([(0.05, 0.008, 0.008)], pull=(0.05, 0.1, 0.008)), displacement=0.001)
+    return robot
+
+
+def free_hand() -> Robot:
+    """The same, which no support holds."""
+    return hand(held=False)
+
+
+def hand_plant() -> SimulatedPlant:
+    """Another mesh, law and stiffness than `hand`, with damping, commanded by lengths, with motors that lag."""
+    robot = hand(NeoHookean(E=315e3, nu=0.42), (7, 2, 2), damping=(0.5, 0.004))
+    return SimulatedPlant(robot, 0.01, kind="displacement", settling=0.02)

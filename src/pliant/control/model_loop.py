@@ -15,7 +15,7 @@ from pliant.robot import Linearization, State
 
 Array = NDArray[np.float64]
 
-LONG = 10.0
+LONG = 30.0
 """A robot that no support holds is modelled over a time so much longer than the one in which its mass matters little: what
 holds it then are its given displacements."""
 

@@ -156,6 +156,13 @@ class Question:
                     remedy="give the port goal_places, or use Inverse",
                 )
 
+    def require_correctable(self) -> None:
+        """Raise an InputError where targets are more than displacements, which a `Correction` can be added to."""
+        if len(self.wanted.turns):
+            raise InputError(
+                "a correction of orientations is not known", remedy="leave it out, or give the Frame rows='x y z'"
+            )
+
     def aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """The targets of all effectors as numbers, by name."""
         unknown = set(targets) - set(self.effectors)

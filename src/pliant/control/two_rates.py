@@ -187,10 +187,8 @@ class TwoRates(Commander):
                 f"{', '.join(wanted.commands)}",
                 remedy="make the drive of Wiring.of_robot(robot, kind) or of a plant of the same kind and ports",
             )
-        if correction is not None and len(self.controller.question.wanted.turns):
-            raise InputError(
-                "a correction of orientations is not known", remedy="leave it out, or give the Frame rows='x y z'"
-            )
+        if correction is not None:
+            self.controller.question.require_correctable()
         if correction is not None and len(correction.value) != len(self.effector_rows):
             raise InputError(
                 f"the correction has {len(correction.value)} rows",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from pliant.algebra.limited import limited_efforts
 from pliant.body import Pose
+from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.robot.equations import Selection
 from pliant.robot.factored import Factored
@@ -110,24 +111,31 @@ class Held:
         ]
         return np.concatenate([np.empty(0), *parts, self.extra.at(x)])
 
-    def shortfall(self, x: Array) -> Array:
-        """delta - d at node positions x, and slip since the anchors, (k,)."""
-        ports = self.robot.ports
+    def placed(self, x: Array) -> list[PlacedPort]:
+        """The ports of the held rows with the nodes at x, relative ones measured from there."""
+        return [self.robot.ports[name].attachment.faced(x) for name, _, _ in self._selection]
+
+    def shortfall(self, x: Array, placed: Sequence[PlacedPort] | None = None) -> Array:
+        """delta - d at node positions x, and slip since the anchors, (k,); placed: the ports there, where they are known."""
+        here = self.placed(x) if placed is None else placed
         slips = [
-            ports[name].attachment.at(x).displacement[first:end] - anchor
-            for (name, first, end), anchor in zip(self._slipping, self._anchors, strict=True)
+            port.displacement[first:end] - anchor
+            for port, (_, first, end), anchor in zip(
+                here[len(self._driven) :], self._slipping, self._anchors, strict=True
+            )
         ]
-        return np.concatenate([self._short_of_given(x), *slips, self.extra.at(x) - self.extra.displacement])
+        extra = self.extra.at(x) - self.extra.displacement if len(self.extra) else np.empty(0)
+        return np.concatenate([self._short_of_given(here), *slips, extra])
 
     def way_to_go(self, x: Array) -> Array:
         """delta - d of given displacements at node positions x, zero for other rows, (k,): what load steps bring on in
         parts."""
-        return np.concatenate([self._short_of_given(x), np.zeros(len(self.rows) - len(self._given))])
+        return np.concatenate([self._short_of_given(self.placed(x)), np.zeros(len(self.rows) - len(self._given))])
 
-    def _short_of_given(self, x: Array) -> Array:
+    def _short_of_given(self, placed: Sequence[PlacedPort]) -> Array:
         ports, parts = self.robot.ports, [np.empty(0)]
-        for name, _, end in self._driven:
-            parts.append(ports[name].attachment.faced(x).shortfall(ports[name].displacement)[:end])
+        for port, (name, _, end) in zip(placed, self._driven, strict=False):
+            parts.append(port.shortfall(ports[name].displacement)[:end])
         return np.concatenate(parts)
 
     def linear_step(self, at: Factored, force: Array, efforts: Array, offset: Array | float = 0.0) -> HeldStep:
@@ -142,7 +150,7 @@ class Held:
         rows = at.equations.rows_of(self._selection).at(placed, at.T, self.extra)
         found = at.condense(rows, force)
         W = at.scale * found.W
-        short = self.shortfall(at.pose.x) - offset
+        short = self.shortfall(at.pose.x, placed) - offset
         if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
             return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift)
         target = limited_efforts(W + np.diag(self.compliance), short + found.shift - W @ now, self.limits, now)

@@ -22,6 +22,7 @@ class Center(Port):
 
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
+    straight = True
 
     row_names = ("x", "y", "z")
 

@@ -27,6 +27,7 @@ class Force(Port):
         if (direction is None) == (towards is None):
             raise InputError("Force needs a direction or a second point", remedy="give either direction= or towards=")
         self._direction = None if direction is None else as_direction(direction, "direction")
+        self.straight = direction is not None
         if towards is None:
             self.points = points
             return

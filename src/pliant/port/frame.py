@@ -59,6 +59,7 @@ class Frame(Port):
         self.row_units = tuple("rad" if name[0] == "r" else "m" for name in names)
         self._rows = np.array([ROWS.index(name) for name in names])
         self._turns = bool((self._rows >= 3).any())
+        self.straight = not self._turns
         self._from = np.eye(3)
         self._arms = np.empty((0, 3))
 

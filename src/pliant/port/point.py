@@ -19,6 +19,7 @@ class Point(Port):
 
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
+    straight = True
 
     def __init__(self, near: ArrayLike, axes: str = "xyz") -> None:
         """near [3] or [k, 3]: where the points are at rest [m]; axes: which coordinates count, such as "xy"."""

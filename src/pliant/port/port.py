@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -54,6 +53,8 @@ class Port(ABC):
     displacement_unit: ClassVar[str]
     relative: ClassVar[bool] = False
     """Whether delta is measured from a reference that moves along with the robot."""
+    straight: bool = False
+    """Whether delta is linear in the points: then its slope is the same everywhere, and is asked for once."""
     remembers: ClassVar[bool] = False
     """Whether rows beyond `given_rows` have a law of their own with memory (see `inner_law`)."""
 
@@ -206,6 +207,7 @@ class Attachment:
         self._weights = weights[used]
         self.entry_nodes, slots = np.unique(self._nodes, return_inverse=True)
         self._slots = slots.astype(np.int64)
+        self._straight: Array | None = None
         self._couple()
 
     def _couple(self) -> None:
@@ -248,10 +250,14 @@ class Attachment:
         p = self.positions(x)
         return PlacedPort(self, p, self.port.reference(p) if self.port.relative else None)
 
-    def spread_slopes(self, slope: Array) -> Array:
-        """H on the entry nodes (rows, e, 3) from the slope by the points (rows, k, 3)."""
+    def slopes(self, port: Port, p: Array) -> Array:
+        """H on the entry nodes (rows, e, 3), of this port (measured from somewhere) with its points at p."""
+        if self._straight is not None:
+            return self._straight
         out = np.zeros((self.row_count, len(self.entry_nodes), 3))
-        spread(self._begin, self._slots, self._weights, slope, out)
+        spread(self._begin, self._slots, self._weights, port.slope(p), out)
+        if port.straight:
+            self._straight = out
         return out
 
     def spread_blocks(self, blocks: Array) -> Array:
@@ -262,7 +268,7 @@ class Attachment:
 
     def replace_port(self, port: Port) -> None:
         """Another port on the same points (a cable whose pull point has moved)."""
-        self.port = port
+        self.port, self._straight = port, None
 
 
 class PlacedPort:
@@ -271,16 +277,22 @@ class PlacedPort:
     def __init__(self, attachment: Attachment, p: Array, reference: Array | None) -> None:
         self.attachment, self.p, self.reference = attachment, p, reference
         self.port = attachment.port if reference is None else attachment.port.measured_from(reference)
+        self._displacement: Array | None = None
+        self._slopes: Array | None = None
 
-    @cached_property
+    @property
     def displacement(self) -> Array:
         """delta, (rows,)."""
-        return np.asarray(self.port.displacement(self.p))
+        if self._displacement is None:
+            self._displacement = np.asarray(self.port.displacement(self.p))
+        return self._displacement
 
-    @cached_property
+    @property
     def slopes(self) -> Array:
         """H on the entry nodes, (rows, e, 3)."""
-        return self.attachment.spread_slopes(self.port.slope(self.p))
+        if self._slopes is None:
+            self._slopes = self.attachment.slopes(self.port, self.p)
+        return self._slopes
 
     def curvature(self, efforts: Array) -> Array:
         """Blocks of sum_i efforts_i d2 delta_i / dx2 at (rows, cols), to be mirrored like any list of blocks."""

@@ -17,6 +17,8 @@ def rows_on_coordinates(begin, nodes, vectors, plain, order, link_begin, links, 
     indptr[0] = 0
     for r in range(begin.shape[0] - 1):
         for e in range(begin[r], begin[r + 1]):
+            if vectors[e, 0] == 0.0 and vectors[e, 1] == 0.0 and vectors[e, 2] == 0.0:
+                continue  # a node of the port that has no part in this row
             n = nodes[e]
             c = plain[n]
             if c >= 0:

@@ -244,6 +244,8 @@ class Equations:
     def port_force(self, placed: Sequence[PlacedPort], efforts: Array) -> Array:
         """H^T lambda of port rows (m,) on the nodes (n, 3) [N]."""
         out = np.zeros((self.assembly.node_count, 3))
+        if not efforts.any():
+            return out
         for rows, port in zip(self.slices.values(), placed, strict=True):
             if efforts[rows].any():
                 out[port.attachment.entry_nodes] += np.tensordot(efforts[rows], port.slopes, 1)
