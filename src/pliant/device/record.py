@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -97,7 +98,8 @@ class Recorder:
         )
         # not a daemon: it outlives its maker by what it takes to finish the file; but a maker that forgets to close, or ends
         # with an error, must not wait for ever for a process that waits for it
-        Finalize(self, _tell_end, args=(self._end,), exitpriority=10)
+        told = threading.Event()
+        Finalize(self, _tell_end, args=(self._end, told), exitpriority=10)
         start_shielded(self._process)
         far.close()
         try:
@@ -107,7 +109,7 @@ class Recorder:
         if said != "":
             self._give_up()
             raise FileError(f"{self.file} cannot be recorded: {said}", remedy="check the path, its rights and the disk")
-        self._watchman = _watchman(self._process, self._end, self.file)
+        self._watchman = _watchman(self._process, told, self.file)
         for ring in self._rings.values():
             ring.tell = self._watchman.tell
 
@@ -237,15 +239,16 @@ def _by_name(channels: Sequence[Channel]) -> dict[str, Channel]:
     return named
 
 
-def _watchman(process: BaseProcess, end: Flags, file: Path) -> Watchman:
-    """Somebody who tells when the process ends before it was told to; he does not know the recorder, which may be forgotten."""
+def _watchman(process: BaseProcess, told: threading.Event, file: Path) -> Watchman:
+    """Somebody who tells when the process ends before it was told to; he does not know the recorder, which may be forgotten, nor
+    its memory, which may be gone while he looks."""
 
     def sentinel() -> int | None:
         return process.sentinel if process.exitcode is None else None
 
     def tell() -> None:
         process.join()
-        if not end.values[0]:
+        if not told.is_set():
             how = _unhappy_end(process.exitcode, 0.0) or "ended"
             text = f"the recorder's process {how}: nothing is recorded to {file} any more"
             warnings.warn(text, PliantWarning, stacklevel=4)
@@ -253,7 +256,8 @@ def _watchman(process: BaseProcess, end: Flags, file: Path) -> Watchman:
     return Watchman(sentinel, tell, "pliant recorder's watchman")
 
 
-def _tell_end(end: Flags) -> None:
+def _tell_end(end: Flags, told: threading.Event) -> None:
+    told.set()
     if end.counters.size:
         end.values[0] = 1.0
 

@@ -25,7 +25,7 @@ def settled(robot: Robot) -> StepResult:
     """The robot at rest under its loads: statics where supports hold every part of it, else damped dynamics to rest.
 
     A robot that nothing holds and that does not come to rest (free fall) has status LOOSE, and the state is the one that it was
-    made in.
+    made in. Where a step on the way cannot be made, the result is that step's.
     """
     require_kind_of(robot, "robot", Robot)
     try:
@@ -49,7 +49,7 @@ def _settled_by_motion(robot: Robot) -> StepResult:
     for count in range(1, MOST_STEPS + 1):
         result = Dynamics(robot, h).step(state.at_rest())
         if not result.ok:
-            return result if count == 1 else _loose(rest, history)
+            return replace(result, state=rest)
         history.append(result.residual)
         way = float(np.abs(result.state.x - state.x).max())
         state = replace(result.state, time=0.0).at_rest()

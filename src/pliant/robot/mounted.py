@@ -54,5 +54,7 @@ class Mounted:
 class Ports(dict[str, Mounted]):
     """The ports of a robot by name, in the order in which they were added; asking for another one raises an InputError."""
 
-    def __missing__(self, name: object) -> Mounted:
-        raise InputError(f"there is no port {name!r}", remedy=f"choose one of {', '.join(self) or 'none yet'}")
+    def __getitem__(self, name: str) -> Mounted:
+        if not isinstance(name, str) or name not in self:
+            raise InputError(f"there is no port {name!r}", remedy=f"choose one of {', '.join(self) or 'none yet'}")
+        return super().__getitem__(name)
