@@ -240,8 +240,8 @@ def _by_name(channels: Sequence[Channel]) -> dict[str, Channel]:
 
 
 def _watchman(process: BaseProcess, told: threading.Event, file: Path) -> Watchman:
-    """Somebody who tells when the process ends before it was told to; he does not know the recorder, which may be forgotten, nor
-    its memory, which may be gone while he looks."""
+    """Somebody who tells when the process ends before it was told to; he does not know the recorder, which may be forgotten,
+    nor its memory, which may be gone while he looks."""
 
     def sentinel() -> int | None:
         return process.sentinel if process.exitcode is None else None
