@@ -125,8 +125,8 @@ def actions(session):
         "effector": lambda value: session.aim(value, home),
         "effort": lambda value: session.load("push", value),
         "load": lambda value: session.load(value, 0.0),
-        "displacement": lambda value: session.drive("left", value),
-        "driven port": lambda value: session.drive(value, 0.0),
+        "displacement": lambda value: session.give("left", value),
+        "held port": lambda value: session.give(value, 0.0),
         "path": lambda value: session.follow(value),
         "speed": lambda value: setattr(session, "speed", value),
     }
@@ -152,7 +152,7 @@ def test_numbers_of_all_sizes_are_survived(target, effort, displacement):
     session = Session(arm())
     refused_or_made(lambda: session.aim("tip", target))
     refused_or_made(lambda: session.load("push", effort))
-    refused_or_made(lambda: session.drive("left", displacement))
+    refused_or_made(lambda: session.give("left", displacement))
     for _ in range(3):
         assert np.isfinite(session.advance().state.x).all()
 

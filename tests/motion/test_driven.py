@@ -227,7 +227,7 @@ def test_efforts_of_driven_ports_cannot_be_set():
     """The effort follows from the displacement."""
     robot = arm()
     robot.impose("up", route("up"), displacement=0.0)
-    with pytest.raises(InputError, match="'up' is a driven"):
+    with pytest.raises(InputError, match="'up' is a held"):
         robot.set_effort("up", 1.0)
     robot.impose("push", Force((0.1, 0.008, 0.008), direction=(0, 0, 1)), effort=0.1)
     with pytest.raises(InputError, match="no displacement to set"):

@@ -242,7 +242,7 @@ def test_a_page_shows_a_robot_held_by_what_is_imposed():
         assert snapshot.outcome.word == "MOVING"
     assert robot.displacement(snapshot.state, "tip")[0] == pytest.approx(height, abs=1e-8)
     for k in range(2):
-        session.drive(f"line {k}", [-0.002])
+        session.give(f"line {k}", [-0.002])
     for _ in range(60):
         snapshot = session.advance()
     assert snapshot.outcome.ok

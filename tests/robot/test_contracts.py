@@ -318,10 +318,10 @@ def test_other_roles_are_another_robot():
     robot.impose("push", Force((0.1, 0.008, 0.016), direction=(0, 0, -1)), effort=0.02)
     robot.set_effort("up", 1.5)
     before = {name: own.role for name, own in robot.ports.items()}
-    other = robot.with_roles({"up": Role.DRIVEN, "down": None, "tip": Role.SENSOR})
+    other = robot.with_roles({"up": Role.HELD, "down": None, "tip": Role.SENSOR})
     assert {name: own.role for name, own in robot.ports.items()} == before
     assert {name: own.role for name, own in other.ports.items()} == {
-        "up": Role.DRIVEN,
+        "up": Role.HELD,
         "tip": Role.SENSOR,
         "push": Role.IMPOSED,
     }

@@ -12,7 +12,7 @@ from pliant.errors import InputError
 from pliant.view import Page
 from pliant.view.page.bars import actuator_bars
 from pliant.view.page.grips import Grasp, active_axes, grasps_of
-from pliant.view.page.loads import drive_range, load_ranges
+from pliant.view.page.loads import given_range, load_ranges
 from pliant.view.page.poses import between, row_value, with_position, with_row_value
 from pliant.view.page.session import Session
 from pliant.view.page.status import status_text
@@ -226,10 +226,10 @@ def test_a_driven_cable_has_the_length_that_is_given(effector):
     assert session.follows is effector
     robot = session.robot
     assert robot.displacement(session.hanging, "left") == pytest.approx([0.004], abs=1e-6)
-    low, high = drive_range(session, "left", 0)
+    low, high = given_range(session, "left", 0)
     assert low < 0.004 < high
     session.advance()
-    session.drive("left", 0.009)
+    session.give("left", 0.009)
     assert session._needs_step()
     first = session.advance()
     if effector:
@@ -243,9 +243,9 @@ def test_a_driven_cable_has_the_length_that_is_given(effector):
     session.reset()
     assert robot.ports["left"].displacement == pytest.approx([0.004])
     with pytest.raises(InputError, match="choose one of: left"):
-        session.drive("up", 0.01)
+        session.give("up", 0.01)
     with pytest.raises(InputError, match="finite"):
-        session.drive("left", np.nan)
+        session.give("left", np.nan)
 
 
 def test_a_cable_with_friction_has_one_slider():

@@ -101,7 +101,7 @@ class Question:
     def of(cls, robot: Robot) -> Question:
         """What this robot asks; an InputError where it has no actuator or no effector, or friction."""
         ports = robot.ports
-        actuators, effectors, driven = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.DRIVEN))
+        actuators, effectors, driven = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.HELD))
         if not actuators or not effectors:
             missing = "actuator" if not actuators else "effector"
             raise InputError(

@@ -173,7 +173,7 @@ def pace_in_words(plant_time: float, real_time: float, spent: float, step: float
 
 def _commanded_by(robot: Robot, commanded: Sequence[str], kind: Kind, friction: float) -> Robot:
     """The robot with the commanded ports given by a motor, and everything else that a controller does left to be looked at."""
-    given = Role.IMPOSED if kind == "effort" else Role.DRIVEN
+    given = Role.IMPOSED if kind == "effort" else Role.HELD
     roles: dict[str, Role | None] = dict.fromkeys(robot.named(Role.EFFECTOR), Role.SENSOR)
     roles |= dict.fromkeys(robot.named(Role.ACTUATOR))
     roles |= dict.fromkeys(commanded, given)

@@ -77,7 +77,7 @@ def _rows(robot: Robot, ports: Sequence[str], kind: Kind) -> tuple[tuple[str, ..
 
 def commanded_ports(robot: Robot) -> tuple[str, ...]:
     """The actuators, or, where there are none, all ports whose effort or displacement is given."""
-    return robot.named(Role.ACTUATOR) or (*robot.named(Role.IMPOSED), *robot.named(Role.DRIVEN))
+    return robot.named(Role.ACTUATOR) or (*robot.named(Role.IMPOSED), *robot.named(Role.HELD))
 
 
 def measured_ports(robot: Robot, commanded: Sequence[str]) -> tuple[str, ...]:

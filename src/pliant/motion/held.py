@@ -47,7 +47,7 @@ class Held:
     def __init__(self, robot: Robot, state: State, extra: ExtraRows) -> None:
         self.robot, self.extra, self.memory = robot, extra, state.memory
         self._own_extra = state.extra if len(state.extra) == len(extra) else np.zeros(len(extra))
-        ports, driven, remembering = robot.ports, robot.named(Role.DRIVEN), robot.remembering
+        ports, driven, remembering = robot.ports, robot.named(Role.HELD), robot.remembering
         held = [(name, 0, ports[name].attachment.port.given_rows) for name in driven]
         slipping = [
             (name, ports[name].attachment.port.given_rows, ports[name].attachment.row_count) for name in remembering

@@ -98,7 +98,7 @@ def small_shift(robot: Robot, state: State) -> float:
 
 
 def _unloaded(robot: Robot) -> State:
-    """The robot at rest; efforts that would bend it from there are none. Driven ports hold what they hold."""
+    """The robot at rest; efforts that would bend it from there are none. Held ports hold what they hold."""
     state = robot.rest()
     efforts = state.efforts.copy()
     for name in (*robot.named(Role.IMPOSED), *robot.named(Role.ACTUATOR)):
@@ -107,11 +107,11 @@ def _unloaded(robot: Robot) -> State:
 
 
 def _inverse_that_holds(robot: Robot, state: State, found: Factored) -> Callable[[Array], Array]:
-    """b -> u with (K + s M) u + H^T mu = b, H u = 0, H being the rows of driven ports that hold, by a factorization (of K, or
+    """b -> u with (K + s M) u + H^T mu = b, H u = 0, H being the rows of held ports that hold, by a factorization (of K, or
     with a shift s of M + K / s): the solution without them less its part along them."""
     equations = robot.equations
     forces = []
-    for name in robot.named(Role.DRIVEN):
+    for name in robot.named(Role.HELD):
         mounted = robot.ports[name]
         for row, (low, high) in enumerate(mounted.able):
             if low < state.efforts[mounted.rows][row] < high:

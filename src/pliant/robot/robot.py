@@ -134,7 +134,7 @@ class Robot:
         `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
         slack. `robot.effort(state, name)` tells the effort of a state.
         """
-        mounted = self._mounted(name, port, body, Role.IMPOSED if displacement is None else Role.DRIVEN)
+        mounted = self._mounted(name, port, body, Role.IMPOSED if displacement is None else Role.HELD)
         if (effort is None) == (displacement is None):
             raise InputError(
                 f"{name!r} has {'no' if effort is None else 'both'} effort and displacement",
@@ -177,7 +177,7 @@ class Robot:
     def set_displacement(self, name: str, displacement: ArrayLike) -> None:
         """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
         mounted = self._ports[name]
-        if mounted.role is not Role.DRIVEN:
+        if mounted.role is not Role.HELD:
             raise InputError(
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
@@ -222,7 +222,7 @@ class Robot:
         if role is Role.IMPOSED:
             effort = old.effort[:given] if same else np.clip(0.0, *old.able.T)
             self.impose(name, port, effort=effort, body=body)
-        elif role is Role.DRIVEN:
+        elif role is Role.HELD:
             own = old.attachment.port
             rest = own.reading(own.points)[: len(own.target_names)]
             aim = old.displacement if same else rest

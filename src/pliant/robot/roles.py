@@ -29,7 +29,7 @@ class Role(Enum):
     EFFECTOR = "its displacement is to follow a target"
     SENSOR = "its displacement is looked at"
     IMPOSED = "its effort is given"
-    DRIVEN = "its displacement is given"
+    HELD = "its displacement is given"
 
 
 @dataclass(frozen=True)

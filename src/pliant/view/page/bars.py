@@ -43,9 +43,9 @@ HEADER = '<div class="pliant-row"><h6></h6><label>effort</label><label>displacem
 
 
 def actuator_bars(robot: Robot, snapshot: Snapshot) -> str:
-    """Per row of an actuator or a driven port: its effort and its displacement between their limits; limits that are met are
+    """Per row of an actuator or a held port: its effort and its displacement between their limits; limits that are met are
     marked."""
-    names = robot.named(Role.ACTUATOR) + robot.named(Role.DRIVEN)
+    names = robot.named(Role.ACTUATOR) + robot.named(Role.HELD)
     many = sum(robot.ports[name].port.given_rows for name in names) > MANY
     parts = HEADER if many else ""
     parts += "".join(part for name in names for part in _bars_of(robot, snapshot, name))

@@ -82,8 +82,8 @@ def target_range(session: Session, name: str, row: int) -> Range:
     return _around(session, name, row, session.snapshot.wish.targets[name])
 
 
-def drive_range(session: Session, name: str, row: int) -> Range:
-    """Low and high displacement for a row of a driven port: around the one that it has at first."""
+def given_range(session: Session, name: str, row: int) -> Range:
+    """Low and high displacement for a row of a held port: around the one that it has at first."""
     return _around(session, name, row, session.snapshot.wish.displacements[name])
 
 

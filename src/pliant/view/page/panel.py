@@ -15,7 +15,7 @@ from pliant.view.figures import Figure
 from pliant.view.page.bars import actuator_bars
 from pliant.view.page.grips import grasps_of
 from pliant.view.page.heard import heard, value_within
-from pliant.view.page.loads import Range, drive_range, load_ranges, target_range
+from pliant.view.page.loads import Range, given_range, load_ranges, target_range
 from pliant.view.page.palette import readable
 from pliant.view.page.plots import Plots
 from pliant.view.page.poses import row_value, with_row_value
@@ -77,7 +77,7 @@ class Panel:
     def _add_plots(self) -> Plots:
         """What the controller does, on the other side of the robot; a robot that decides nothing needs no other side."""
         gui, session = self._gui, self._session
-        moved = session.robot.named(Role.ACTUATOR) or session.robot.named(Role.DRIVEN)
+        moved = session.robot.named(Role.ACTUATOR) or session.robot.named(Role.HELD)
         if not moved and not session.measures:
             return Plots(gui, session.measures)
         beside = gui.add_panel()
@@ -126,7 +126,7 @@ class Panel:
         sliding = [name for name in session.effectors if not grasps_of(own[name].port, name, own[name].weight)]
         for title, kind, names in (
             ("Targets", "target", sliding),
-            ("Displacements", "drive", robot.named(Role.DRIVEN)),
+            ("Displacements", "given", robot.named(Role.HELD)),
             ("Loads" if session.follows else "Efforts", "load", session.loads),
         ):
             if not names:
@@ -138,7 +138,7 @@ class Panel:
                         if kind == "load":
                             pair = ranges[port.labels(name)[row]]
                         else:
-                            pair = (target_range if kind == "target" else drive_range)(session, name, row)
+                            pair = (target_range if kind == "target" else given_range)(session, name, row)
                         self._add_slider(kind, name, row, pair)
 
     def _add_slider(self, kind: str, name: str, row: int, pair: Range) -> None:
@@ -157,8 +157,8 @@ class Panel:
                 efforts = wish.efforts[name].copy()
                 efforts[row] = value
                 session.load(name, efforts)
-            elif kind == "drive":
-                session.drive(name, with_row_value(port, wish.displacements[name], row, value))
+            elif kind == "given":
+                session.give(name, with_row_value(port, wish.displacements[name], row, value))
             else:
                 session.aim(name, with_row_value(port, wish.targets[name], row, value))
 
@@ -174,7 +174,7 @@ class Panel:
         port, wish = self._session.robot.ports[name].port, self._session.snapshot.wish
         if kind == "load":
             return float(wish.efforts[name][row])
-        return row_value(port, (wish.displacements if kind == "drive" else wish.targets)[name], row)
+        return row_value(port, (wish.displacements if kind == "given" else wish.targets)[name], row)
 
     def _add_view(self) -> None:
         gui, scene = self._gui, self._scene

@@ -63,7 +63,7 @@ class Session(Paced):
         self._home = Wish(
             {name: robot.displacement(self.hanging, name, as_target=True) for name in robot.named(Role.EFFECTOR)},
             {name: robot.effort(self.hanging, name)[: robot.ports[name].port.given_rows] for name in self.loads},
-            {name: robot.ports[name].displacement.copy() for name in robot.named(Role.DRIVEN)},
+            {name: robot.ports[name].displacement.copy() for name in robot.named(Role.HELD)},
         )
         self.measures = [measure for name in self.effectors for measure in measures_of(robot, name)]
         self._require_paths()
@@ -168,8 +168,8 @@ class Session(Paced):
             self._publish()
             self._changed.notify_all()
 
-    def drive(self, name: str, displacement: ArrayLike) -> None:
-        """Give a driven port another displacement, said as a target of it."""
+    def give(self, name: str, displacement: ArrayLike) -> None:
+        """Give a held port another displacement, said as a target of it."""
         if not _has(self._home.displacements, name):
             names = ", ".join(self._home.displacements) or "none"
             raise InputError(f"{name!r} has no displacement to give here", remedy=f"choose one of: {names}")

@@ -53,7 +53,7 @@ class Stepping(ABC):
     always: ClassVar[bool] = True
     """Whether there is a step to make even where nothing was asked since the last."""
     loads: tuple[str, ...]
-    """Ports whose efforts a user gives; those whose displacement is given are the robot's driven ones."""
+    """Ports whose efforts a user gives; those whose displacement is given are the robot's held ones."""
 
     def __init__(self, robot: Robot, size: float) -> None:
         """size: of the robot [m]; what is asked is approached at about one size per second."""
@@ -91,7 +91,7 @@ class Following(Stepping):
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
         for name, displacement in wish.displacements.items():
-            self._drive(name, displacement, interval)
+            self._give(name, displacement, interval)
         goals = {name: self._goal(state, name, target, interval) for name, target in wish.targets.items()}
         done = self._inverse.step(
             _with_efforts(self.robot, state, wish.efforts),
@@ -118,8 +118,8 @@ class Following(Stepping):
             return target
         return between(self.robot.ports[name].port, self.robot.displacement(state, name, as_target=True), target, share)
 
-    def _drive(self, name: str, displacement: Array, interval: float) -> None:
-        """Bring a driven port's displacement nearer to the one asked for, by as much as can be gone in this interval."""
+    def _give(self, name: str, displacement: Array, interval: float) -> None:
+        """Bring a held port's displacement nearer to the one asked for, by as much as can be gone in this interval."""
         port, now = self.robot.ports[name].port, self.robot.ports[name].displacement
         if np.array_equal(now, displacement):
             return
