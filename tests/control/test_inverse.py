@@ -208,6 +208,21 @@ def test_contradicting_limits_are_relaxed_for_the_actuators_that_they_are_of():
         assert 0 <= float(step.efforts[name][0]) <= 1e-3
 
 
+def test_what_was_dropped_once_counts_again():
+    """After a decision without a limit that contradicted, the next one keeps it."""
+    robot = arm(names=("up", "left"), effort=(0, 5), displacement_rate=1e-3)
+    inverse, state = Inverse(robot), converged(robot)
+    fallen = Inverse(arm(names=("up", "left"), effort=(0, 1e-3), displacement_rate=1e-3))
+    assert fallen.step(fallen.robot.rest(), interval=0.01, tip=(0.1, 0.008, 0.02)).status is DecisionStatus.RELAXED
+    assert not fallen.decider.desk.reach.dropped.any()
+    assert inverse.step(robot.rest(), interval=1e-6, tip=tip(robot, state)).status is DecisionStatus.RELAXED
+    before = float(robot.displacement(state, "up")[0])
+    step = inverse.step(state, interval=0.01, tip=tip(robot, state) + np.array([0, 0, 0.01]))
+    assert step.status is DecisionStatus.SOLVED
+    assert step.relaxed == ()
+    assert float(step.displacements["up"][0]) == pytest.approx(before + 1e-5, abs=1e-9)
+
+
 def test_a_limit_that_the_robot_was_pushed_past_does_not_throw_it_back():
     """Where a cable is out of its range already, that is no contradiction: it may stay there, and need not jump back."""
     robot = arm(names=("up",), effort=(0, 0.5), displacement=(0.02, 0.03))

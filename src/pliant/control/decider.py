@@ -57,7 +57,8 @@ class Decider:
         self.limit_names = tuple(
             [f"{name} effort" for name in question.labels] + [f"{name} displacement" for name in limited]
         )
-        self._relaxed = False
+        self._relaxed = np.zeros_like(desk.reach.dropped)
+        """Limits that were dropped in the last decision (n, 3); on the desk they are dropped only while it is made."""
 
     def decide(self, W: Array, free: Array, efforts: Array, trust: Array, interval: float) -> DecisionStatus:
         """By a model W (m, m), delta_free (m,) and the efforts (m,) it was made with; trust (n,): how far from those it
@@ -65,15 +66,20 @@ class Decider:
         FAILED: then the answer is as before."""
         ended = decide(W, free, efforts, trust, interval, self.energy, *self.desk.arrays, False)
         if ended == SOLVED:
-            self._relaxed = False
+            self._relaxed[:] = 0
             return DecisionStatus.SOLVED
         return self.search(W, free, efforts, trust, interval)
 
     def search(self, W: Array, free: Array, efforts: Array, trust: Array, interval: float) -> DecisionStatus:
         """The long way: another piece of the problem, a QP that takes more than a few guesses, limits that contradict."""
-        desk, held = self.desk, self.desk.holding
-        desk.reach.dropped[:] = 0
-        self._relaxed = agreed = False
+        try:
+            return self._searched(W, free, efforts, trust, interval)
+        finally:
+            self.desk.reach.dropped[:] = 0
+
+    def _searched(self, W: Array, free: Array, efforts: Array, trust: Array, interval: float) -> DecisionStatus:
+        desk, held, agreed = self.desk, self.desk.holding, False
+        self._relaxed[:] = 0
         left = (held.W, held.free) if len(held.rows) else (W, free)
         for _ in range(2 * len(held.rows) + 2):
             if not invert_held(W, held):
@@ -86,7 +92,7 @@ class Decider:
         if not agreed:
             self._hold_within_limits(W, free)
         take_over(W, left[0], desk.asked, desk.course, desk.problem, held)
-        return DecisionStatus.RELAXED if self._relaxed else DecisionStatus.SOLVED
+        return DecisionStatus.RELAXED if self._relaxed.any() else DecisionStatus.SOLVED
 
     def _solved(self, W: Array, left_W: Array, left_free: Array, efforts: Array, trust: Array, interval: float) -> bool:
         """The QP of a piece; where limits contradict, without those that do."""
@@ -114,7 +120,7 @@ class Decider:
                     continue
                 reach.dropped[i, kind] = 1
                 if self._counts(i, kind, interval):
-                    self._relaxed = found = True
+                    self._relaxed[i, kind] = found = True
                     break
         return found
 
@@ -147,9 +153,7 @@ class Decider:
     @property
     def relaxed(self) -> tuple[str, ...]:
         """Limits that contradicted in the last decision and were dropped, such as "tendon displacement rate"."""
-        if not self._relaxed:
-            return ()
-        pairs = zip(*np.nonzero(self.desk.reach.dropped), strict=True)
+        pairs = zip(*np.nonzero(self._relaxed), strict=True)
         return tuple(f"{self.question.labels[i]} {RELAXATION[kind]}" for i, kind in pairs)
 
     @property
