@@ -17,6 +17,8 @@ it is nearly always the same.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,19 @@ Array = NDArray[np.float64]
 
 RELAXATION = ("displacement rate", "effort rate", "displacement")
 """Kinds of limits in the order in which they are dropped where they contradict; effort limits never are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What a decision was made with: the model W (m, m) in which what is given is held, and the scales of the efforts (n,)."""
+
+    W: Array
+    scale: Array
+    question: Question
+
+    def compliance(self) -> Array:
+        """From scaled efforts of the actuators to the effectors, (e, n)."""
+        return np.asarray(self.W[np.ix_(self.question.wanted.rows, self.question.sought)] * self.scale)
 
 
 class Decider:
@@ -183,11 +198,11 @@ class Decider:
             0.5 * (error @ error + self.energy * problem.norms[0] / problem.norms[1] * work) / problem.norms[0]
         )
 
-    def compliance(self, W: Array) -> Array:
-        """From scaled efforts of the actuators to the effectors, (e, n), in the model W (m, m) of the last decision."""
-        asked, held = self.desk.asked, self.desk.holding
-        left = held.W if len(held.rows) else W
-        return np.asarray(left[np.ix_(asked.e, asked.a)] * self.desk.problem.scale)
+    def decided(self, W: Array) -> Decided:
+        """The model W (m, m) of the last decision as it was left with what is given held, and its scales; to keep."""
+        held = self.desk.holding
+        left = held.W.copy() if len(held.rows) else W
+        return Decided(left, self.desk.problem.scale.copy(), self.question)
 
     def solution(self) -> QuadraticSolution:
         """The QP's answer of the last decision, with the residuals of its optimality conditions."""

@@ -17,7 +17,7 @@ from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
 from pliant.checks import number
-from pliant.control.decider import Decider
+from pliant.control.decider import Decided, Decider
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
 from pliant.errors import InputError, NotConvergedError, PliantError
@@ -82,12 +82,14 @@ class InverseStep:
     times: Mapping[str, float] = field(default_factory=dict)
     cause: PliantError | None = None
     share: float = 1.0
-    compliance: Array = field(default_factory=lambda: np.empty((0, 0)))
-    """From scaled efforts of the actuators to the effectors, (e, n)."""
+    decided: Decided | None = None
+    """What the rank and the condition are found from, when they are asked for."""
 
     @cached_property
     def _singular(self) -> Array:
-        return np.asarray(np.linalg.svd(self.compliance, compute_uv=False) if self.compliance.size else np.zeros(1))
+        if self.decided is None:
+            return np.array([np.nan])
+        return np.asarray(np.linalg.svd(self.decided.compliance(), compute_uv=False))
 
     @property
     def rank(self) -> int:
@@ -97,7 +99,7 @@ class InverseStep:
     @property
     def condition(self) -> float:
         """Of the compliance from actuators to effectors: its largest singular value over its smallest."""
-        if not self.compliance.size:
+        if self.decided is None:
             return float("nan")
         return float(self._singular[0] / self._singular[-1]) if self._singular[-1] > 0 else np.inf
 
@@ -236,7 +238,7 @@ class Inverse:
             decider.solution(),
             times,
             share=share,
-            compliance=decider.compliance(model.W),
+            decided=decider.decided(model.W),
         )
 
     def _answer(
@@ -301,7 +303,7 @@ class Inverse:
                 iteration,
                 decider.solution(),
                 model.times,
-                compliance=decider.compliance(model.W),
+                decided=decider.decided(model.W),
             )
             if size <= tolerance * max(whole, 1e-12):
                 return step

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from pliant.algebra.limited import limited_efforts
 from pliant.body import Pose
 from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
-from pliant.robot.equations import Selection
+from pliant.robot.equations import Equations, Selection
 from pliant.robot.factored import Factored
 
 Array = NDArray[np.float64]
@@ -41,26 +42,41 @@ class HeldStep:
     moved: Array
 
 
+class _Layout:
+    """Which rows of a robot's ports are held: found once for its equations, which are others after a port was added."""
+
+    def __init__(self, robot: Robot) -> None:
+        ports, order = robot.ports, list(robot.ports)
+        self.given: Selection = tuple(
+            (name, 0, ports[name].attachment.port.given_rows) for name in robot.named(Role.HELD)
+        )
+        self.slipping: Selection = tuple(
+            (name, ports[name].attachment.port.given_rows, ports[name].attachment.row_count)
+            for name in robot.remembering
+        )
+        self.selection: Selection = (*self.given, *self.slipping)
+        self.numbers = [order.index(name) for name, _, _ in self.selection]
+        rows = [ports[name].rows.start + np.arange(first, end) for name, first, end in self.selection]
+        self.rows = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.intp)
+        self.limits = np.concatenate([np.empty((0, 2)), *(ports[name].able for name, _, _ in self.given)])
+
+
+_layouts: WeakKeyDictionary[Equations, _Layout] = WeakKeyDictionary()
+
+
 class Held:
     """The held rows of a robot, from a state on: those of ports with a given displacement, of friction, and extra ones."""
 
     def __init__(self, robot: Robot, state: State, extra: ExtraRows) -> None:
         self.robot, self.extra, self.memory = robot, extra, state.memory
         self._own_extra = state.extra if len(state.extra) == len(extra) else np.zeros(len(extra))
-        ports, driven, remembering = robot.ports, robot.named(Role.HELD), robot.remembering
-        held = [(name, 0, ports[name].attachment.port.given_rows) for name in driven]
-        slipping = [
-            (name, ports[name].attachment.port.given_rows, ports[name].attachment.row_count) for name in remembering
-        ]
-        self._driven, self._slipping = held, slipping
-        self._selection: Selection = (*held, *slipping)
-        order = list(ports)
-        self._numbers = [order.index(name) for name, _, _ in self._selection]
-        count = len(robot.row_names)
-        rows = [ports[name].rows.start + np.arange(first, end) for name, first, end in self._selection]
-        self.rows = np.concatenate([np.empty(0, np.intp), *rows, count + np.arange(len(extra))]).astype(np.intp)
+        if robot.equations not in _layouts:
+            _layouts[robot.equations] = _Layout(robot)
+        layout = _layouts[robot.equations]
+        self._held, self._slipping, self._selection = layout.given, layout.slipping, layout.selection
+        self._numbers, self._given = layout.numbers, layout.limits
+        self.rows = np.concatenate([layout.rows, len(robot.row_names) + np.arange(len(extra))])
         """Where the held rows are among those of all ports and then of the extra ones."""
-        self._given = np.concatenate([np.empty((0, 2)), *(ports[name].able for name in driven)])
         self.limits = np.concatenate([self._given, extra.limits])
         self.compliance = np.zeros(len(self.limits))
         self._anchors: list[Array] = []
@@ -121,7 +137,7 @@ class Held:
         slips = [
             port.displacement[first:end] - anchor
             for port, (_, first, end), anchor in zip(
-                here[len(self._driven) :], self._slipping, self._anchors, strict=True
+                here[len(self._held) :], self._slipping, self._anchors, strict=True
             )
         ]
         extra = self.extra.at(x) - self.extra.displacement if len(self.extra) else np.empty(0)
@@ -134,7 +150,7 @@ class Held:
 
     def _short_of_given(self, placed: Sequence[PlacedPort]) -> Array:
         ports, parts = self.robot.ports, [np.empty(0)]
-        for port, (name, _, end) in zip(placed, self._driven, strict=False):
+        for port, (name, _, end) in zip(placed, self._held, strict=False):
             parts.append(port.shortfall(ports[name].displacement)[:end])
         return np.concatenate(parts)
 
