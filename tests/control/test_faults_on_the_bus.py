@@ -19,8 +19,6 @@ from pliant.device.link import Link
 pytest.importorskip("can")
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests
-    pytest.mark.filterwarnings("ignore:the plant cannot keep up"),
     pytest.mark.xdist_group("two rates on a bus"),  # they share a controller
 ]
 

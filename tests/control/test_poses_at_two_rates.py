@@ -149,7 +149,9 @@ def test_a_pose_is_followed_on_a_bus(build):
                 assert controller.box.delta[rope] == pytest.approx(0.001, abs=2e-4)
                 robot.set_displacement("rope", 0.002)
                 yield lambda: abs(controller.box.delta[rope] - 0.002) < 2e-4
+                yield lambda: controller.status is DecisionStatus.SOLVED
 
             run = play(controller, acts(), target, drive)
             assert process.close().verdict.clean
-    assert run.statuses["SOLVED"] > 0.5 * run.commands
+    decided = run.commands - run.statuses["HELD"]  # a busy machine's models are late, and its commands held
+    assert run.statuses["SOLVED"] > 0.5 * decided

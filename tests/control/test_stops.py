@@ -18,7 +18,6 @@ from waiting import until
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests
     pytest.mark.xdist_group("stops at two rates"),  # they share a controller
 ]
 RATE = 400.0

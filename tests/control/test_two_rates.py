@@ -21,10 +21,7 @@ from pliant.errors import InputError, PliantWarning
 from pliant.view import recorded_paths
 from waiting import until
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.* periods had no command"),  # the machine may be busy with other tests
-    pytest.mark.xdist_group("two rates"),  # they share a controller
-]
+pytestmark = pytest.mark.xdist_group("two rates")  # they share a controller
 RATE = 400.0
 
 

@@ -47,7 +47,6 @@ from pliant.device.serial_link import SerialLink
 from pliant.errors import InputError, MissingExtraError
 from waiting import until
 
-pytestmark = pytest.mark.filterwarnings("ignore:the plant cannot keep up")  # the machine may be busy with other tests
 WIRING = Wiring("effort", ("a", "b", "c"), ("N",) * 3, ("x", "y", "z", "u", "v"), ("m",) * 5)
 COUNTS = {COMMAND: 3, MEASUREMENT: 5, STOP: 0, RESUME: 0}
 

@@ -15,7 +15,6 @@ from pliant.device.frames import MEASUREMENT, RESUME, Message, Reception
 from pliant.errors import PliantWarning
 from waiting import until
 
-pytestmark = pytest.mark.filterwarnings("ignore:the plant cannot keep up")  # the machine may be busy with other tests
 TURN = 0.02
 RATE = 20.0
 
