@@ -18,17 +18,26 @@ from pliant.material._lanes import LANES, SCALE, TURN, C, F, G, R
 
 FLAT = 1e-7
 """Below det F = FLAT |F|^3 the Newton iteration is not trusted."""
+FAR = 0.3
+"""Where |F|^2 is farther from the 3 of a rotation, the Newton iteration is scaled."""
 
 
 @kernel
 def rotate(work, count):
     """Fill R with the rotation nearest to F, in every lane."""
     count = min(count, LANES)
+    far = 0.0
     for l in range(count):
+        size = -3.0
         for t in range(9):
             work[(R + t) * LANES + l] = work[(F + t) * LANES + l]
+            size += work[(F + t) * LANES + l] * work[(F + t) * LANES + l]
+        far += 1.0 if abs(size) > FAR else 0.0
     for _ in range(14):
-        change, distrusted = _newton_step(work, count)
+        if far > 0.0:
+            change, distrusted, far = _scaled_newton_step(work, count)
+        else:
+            change, distrusted = _newton_step(work, count)
         if not change > 1e-15 * count:  # quadratic convergence: the remaining error is about change / 2
             break
     if distrusted > 0.0 or change > 1e-15 * count:
@@ -42,39 +51,74 @@ def rotate(work, count):
                     work[(R + t) * LANES + l] = rotation[t]
 
 
+@inlined
+def _load_rotation(work, l):
+    """X = R of lane l, its cofactors and its determinant."""
+    x0, x1, x2 = work[R * LANES + l], work[(R + 1) * LANES + l], work[(R + 2) * LANES + l]
+    x3, x4, x5 = work[(R + 3) * LANES + l], work[(R + 4) * LANES + l], work[(R + 5) * LANES + l]
+    x6, x7, x8 = work[(R + 6) * LANES + l], work[(R + 7) * LANES + l], work[(R + 8) * LANES + l]
+    c0, c1, c2 = x4 * x8 - x5 * x7, x5 * x6 - x3 * x8, x3 * x7 - x4 * x6
+    c3, c4, c5 = x2 * x7 - x1 * x8, x0 * x8 - x2 * x6, x1 * x6 - x0 * x7
+    c6, c7, c8 = x1 * x5 - x2 * x4, x2 * x3 - x0 * x5, x0 * x4 - x1 * x3
+    det = x0 * c0 + x1 * c1 + x2 * c2
+    return (x0, x1, x2, x3, x4, x5, x6, x7, x8), (c0, c1, c2, c3, c4, c5, c6, c7, c8), det
+
+
+@inlined
+def _square(x):
+    """Sum of squares."""
+    return (
+        x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3] + x[4] * x[4]
+        + x[5] * x[5] + x[6] * x[6] + x[7] * x[7] + x[8] * x[8]
+    )  # fmt: skip
+
+
+@inlined
+def _store_rotation(work, l, a, x, b, c):
+    """R <- a X + b C in lane l; returns the square of the change."""
+    y0, y1, y2 = a * x[0] + b * c[0], a * x[1] + b * c[1], a * x[2] + b * c[2]
+    y3, y4, y5 = a * x[3] + b * c[3], a * x[4] + b * c[4], a * x[5] + b * c[5]
+    y6, y7, y8 = a * x[6] + b * c[6], a * x[7] + b * c[7], a * x[8] + b * c[8]
+    work[R * LANES + l], work[(R + 1) * LANES + l], work[(R + 2) * LANES + l] = y0, y1, y2
+    work[(R + 3) * LANES + l], work[(R + 4) * LANES + l], work[(R + 5) * LANES + l] = y3, y4, y5
+    work[(R + 6) * LANES + l], work[(R + 7) * LANES + l], work[(R + 8) * LANES + l] = y6, y7, y8
+    d0, d1, d2, d3, d4 = y0 - x[0], y1 - x[1], y2 - x[2], y3 - x[3], y4 - x[4]
+    d5, d6, d7, d8 = y5 - x[5], y6 - x[6], y7 - x[7], y8 - x[8]
+    return _square((d0, d1, d2, d3, d4, d5, d6, d7, d8))
+
+
 @kernel
 def _newton_step(work, count):
-    """One step of X <- (g X + X^-T / g) / 2 in every lane: the summed square of the change, and how many lanes stood still
-    because they are too flat or inverted."""
+    """One step of X <- (X + X^-T) / 2 in every lane: the summed square of the change, and how many lanes stood still because
+    they are too flat or inverted."""
     count = min(count, LANES)
     total, distrusted = 0.0, 0.0
     for l in range(count):
-        x0, x1, x2 = work[R * LANES + l], work[(R + 1) * LANES + l], work[(R + 2) * LANES + l]
-        x3, x4, x5 = work[(R + 3) * LANES + l], work[(R + 4) * LANES + l], work[(R + 5) * LANES + l]
-        x6, x7, x8 = work[(R + 6) * LANES + l], work[(R + 7) * LANES + l], work[(R + 8) * LANES + l]
-        c0, c1, c2 = x4 * x8 - x5 * x7, x5 * x6 - x3 * x8, x3 * x7 - x4 * x6
-        c3, c4, c5 = x2 * x7 - x1 * x8, x0 * x8 - x2 * x6, x1 * x6 - x0 * x7
-        c6, c7, c8 = x1 * x5 - x2 * x4, x2 * x3 - x0 * x5, x0 * x4 - x1 * x3
-        det = x0 * c0 + x1 * c1 + x2 * c2
-        size = x0 * x0 + x1 * x1 + x2 * x2 + x3 * x3 + x4 * x4 + x5 * x5 + x6 * x6 + x7 * x7 + x8 * x8
-        cosize = c0 * c0 + c1 * c1 + c2 * c2 + c3 * c3 + c4 * c4 + c5 * c5 + c6 * c6 + c7 * c7 + c8 * c8
+        x, c, det = _load_rotation(work, l)
+        size = _square(x)
+        trusted = det > 0.0 and det * det > FLAT * FLAT * size * size * size
+        b = 0.5 / det if trusted else 0.0
+        total += _store_rotation(work, l, 0.5 if trusted else 1.0, x, b, c)
+        distrusted += 0.0 if trusted else 1.0
+    return total, distrusted
+
+
+@kernel
+def _scaled_newton_step(work, count):
+    """As `_newton_step`, with X <- (g X + X^-T / g) / 2 where X is far from a rotation; also how many lanes were far."""
+    count = min(count, LANES)
+    total, distrusted, far = 0.0, 0.0, 0.0
+    for l in range(count):
+        x, c, det = _load_rotation(work, l)
+        size, cosize = _square(x), _square(c)
         trusted = det > FLAT * size * math.sqrt(size)
         safe = det if trusted else 1.0
-        g = math.sqrt(math.sqrt(cosize / size) / safe) if abs(size - 3.0) > 0.3 else 1.0
-        a = 0.5 * g if trusted else 1.0
+        g = math.sqrt(math.sqrt(cosize / size) / safe) if abs(size - 3.0) > FAR else 1.0
+        far += 1.0 if abs(size - 3.0) > FAR else 0.0
         b = 0.5 / (safe * g) if trusted else 0.0
-        y0, y1, y2 = a * x0 + b * c0, a * x1 + b * c1, a * x2 + b * c2
-        y3, y4, y5 = a * x3 + b * c3, a * x4 + b * c4, a * x5 + b * c5
-        y6, y7, y8 = a * x6 + b * c6, a * x7 + b * c7, a * x8 + b * c8
-        d0, d1, d2 = y0 - x0, y1 - x1, y2 - x2
-        d3, d4, d5 = y3 - x3, y4 - x4, y5 - x5
-        d6, d7, d8 = y6 - x6, y7 - x7, y8 - x8
-        total += d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3 + d4 * d4 + d5 * d5 + d6 * d6 + d7 * d7 + d8 * d8
+        total += _store_rotation(work, l, 0.5 * g if trusted else 1.0, x, b, c)
         distrusted += 0.0 if trusted else 1.0
-        work[R * LANES + l], work[(R + 1) * LANES + l], work[(R + 2) * LANES + l] = y0, y1, y2
-        work[(R + 3) * LANES + l], work[(R + 4) * LANES + l], work[(R + 5) * LANES + l] = y3, y4, y5
-        work[(R + 6) * LANES + l], work[(R + 7) * LANES + l], work[(R + 8) * LANES + l] = y6, y7, y8
-    return total, distrusted
+    return total, distrusted, far
 
 
 @kernel

@@ -3,10 +3,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from pliant.algebra.compiled import kernel
-from pliant.material._hooke_kernels import warped_hooke
 from pliant.material._invariant_kernels import add_cofactor_slope, find_invariants
 from pliant.material._lanes import (
     COFACTOR,
@@ -23,20 +24,23 @@ from pliant.material._lanes import (
     P,
     R,
 )
-from pliant.material._polar_kernels import add_rotation_slope, resist_turning, rotate
+from pliant.material._polar_kernels import rotate
 from pliant.material.corotational import respond_corotational
 from pliant.material.linear import respond_linear
 from pliant.material.mooney_rivlin import respond_mooney_rivlin
 from pliant.material.neo_hookean import respond_neo_hookean
 from pliant.material.st_venant_kirchhoff import respond_st_venant_kirchhoff
 
+LINEAR: Final = 0
+COROTATIONAL: Final = 1
+
 
 @kernel
 def respond(law, work, count, level):
     """Fill energy and stress, at level 2 also the stiffness, of `count` lanes of one law."""
-    if law == 0:
+    if law == LINEAR:
         respond_linear(work, count, level)
-    elif law == 1:
+    elif law == COROTATIONAL:
         respond_corotational(work, count, level)
     elif law == 2:
         respond_st_venant_kirchhoff(work, count, level)
@@ -47,25 +51,13 @@ def respond(law, work, count, level):
 
 
 @kernel
-def respond_warped(law, work, count):
-    """Fill the warped stiffness; for the linear law the frame does not turn."""
-    if law == 0:
-        for l in range(count):
-            for t in range(9):
-                work[(R + t) * LANES + l] = 1.0 if t % 4 == 0 else 0.0
-    elif law > 1:  # the corotational response has left its rotation
-        rotate(work, count)
-    warped_hooke(work, count)
-
-
-@kernel
 def dilate(law, work, count):
     """Fill the law's dilation theta and its slope dtheta/dF.
 
     tr F - 3 (linear), tr(R^T F) - 3 (corotational), tr G (St. Venant-Kirchhoff), J - 1 (rubbers).
     """
     count = min(count, LANES)
-    if law == 1:
+    if law == COROTATIONAL:
         rotate(work, count)
     elif law > 2:
         find_invariants(work, count)
@@ -73,9 +65,9 @@ def dilate(law, work, count):
         theta = -3.0
         for t in range(9):
             f = work[(F + t) * LANES + l]
-            if law == 0:
+            if law == LINEAR:
                 slope = 1.0 if t % 4 == 0 else 0.0
-            elif law == 1:
+            elif law == COROTATIONAL:
                 slope = work[(R + t) * LANES + l]
             elif law == 2:
                 slope = f
@@ -92,12 +84,10 @@ def dilate(law, work, count):
 
 @kernel
 def add_dilation_curvature(law, work, count):
-    """C += scale d2theta/dF2 with the factor in the row SCALE; after `dilate` at the same F."""
+    """C += scale d2theta/dF2 with the factor in the row SCALE; after `dilate` at the same F. Of the laws whose stiffness is C
+    (not the corotational one's, which is turned: body/_tet_kernels.py)."""
     count = min(count, LANES)
-    if law == 1:
-        resist_turning(work, count)
-        add_rotation_slope(work, count)
-    elif law == 2:
+    if law == 2:
         for t in range(9):
             diagonal = work[(C + 10 * t) * LANES : (C + 10 * t + 1) * LANES]
             scale = work[SCALE * LANES : (SCALE + 1) * LANES]
