@@ -152,7 +152,7 @@ class Equations:
         times.mark("ports")
         report = cholesky.factor(self.values)
         if report.ok and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
-            report = replace(report, ok=False, index=report.smallest_index, axis=-1)
+            report = replace(report, usable=False, index=report.smallest_index, axis=-1)
         times.mark("factor")
         here = Evaluation(potential + load_potential, gradient, largest)
         return Factored(self, pose, loads, here, placed, T, h, report, definite=exactness == 1.0)

@@ -1,4 +1,4 @@
-"""Sparse symmetric positive definite systems made of 3x3 blocks: factor, solve, condense.
+"""Sparse symmetric systems made of 3x3 blocks: factor, count negative eigenvalues, solve, condense.
 
 The pattern is fixed, the values change at every step. A node with three coordinates is one unknown 3-vector, a frame
 with six is two of them.

@@ -1,6 +1,6 @@
 """W = H A^-1 H^T for a sparse H, front by front.
 
-With A = L L^T (in elimination order) and Y = L^-1 H^T, W = Y^T Y: no back substitution is needed. A row of H reaches
+With A = L S L^T (in elimination order) and Y = L^-1 H^T, W = Y^T S Y: no back substitution is needed. A row of H reaches
 only the fronts on the paths from its nodes to the root of the elimination tree (Gilbert 1994), so each front works on
 the rows of H that reach it, and Y is kept front by front, with these rows only: it stays in the cache.
 """
@@ -8,7 +8,7 @@ the rows of H that reach it, and Y is kept front by front, with these rows only:
 from __future__ import annotations
 
 from pliant.algebra.compiled import kernel
-from pliant.algebra.sparse._dense_kernels import negate_product, solve_columns
+from pliant.algebra.sparse._dense_kernels import add_negatives, negate_product, solve_columns
 from pliant.algebra.sparse._tile import LANES, WIDE
 from pliant.algebra.sparse.arrays import FloatArray, IntArray, RecordArray
 
@@ -97,14 +97,20 @@ def substitute(
 
 
 @kernel
-def add_squares(b: int, padded: int, K: int, chosen: IntArray, count: int, V: FloatArray, W: FloatArray) -> None:
-    """W <- W + B B^T at the chosen rows and columns, lower triangle in the order of `chosen`; B at the address b."""
+def add_squares(
+    b: int, padded: int, K: int, chosen: IntArray, count: int, signs: FloatArray, first: int, V: FloatArray,
+    W: FloatArray,
+) -> None:  # fmt: skip
+    """W <- W + B S B^T at the chosen rows and columns, lower triangle in the order of `chosen`; B at the address b; signs
+    from `first` on, or empty where all are positive."""
     slim = WIDE // 2
     for j in range(0, count, WIDE):
         start = j // LANES * LANES
         to = V.ctypes.data + 8 * (start + j * padded)
         columns = slim if count - j <= slim else slim + slim
         negate_product(to, padded, b + 8 * start, padded, b + 8 * j, padded, padded - start, columns, K)
+    if len(signs) > 0:
+        add_negatives(V.ctypes.data, padded, b, padded, b, padded, padded, count, K, signs, first)
     for j in range(count):
         for a in range(j, count):
             W[chosen[a], chosen[j]] -= V[j * padded + a]
@@ -157,11 +163,12 @@ def pass_on(
 @kernel
 def accumulate_compliance(
     indptr: IntArray, indices: IntArray, data: FloatArray, position: IntArray, member: IntArray, fronts: RecordArray,
-    rows: IntArray, L: FloatArray, inverse: FloatArray, rank: IntArray, counts: IntArray, base: IntArray,
+    rows: IntArray, L: FloatArray, inverse: FloatArray, signs: FloatArray, rank: IntArray, counts: IntArray, base: IntArray,
     chosen: IntArray, place: IntArray, Y: FloatArray, Z: FloatArray, V: FloatArray, triangle: FloatArray,
     W: FloatArray,
 ) -> bool:  # fmt: skip
-    """W <- H A^-1 H^T, H in compressed rows (caller's numbering). False if H has a column too many."""
+    """W <- H A^-1 H^T, H in compressed rows (caller's numbering); signs are empty where all are positive. False if H has a
+    column too many."""
     m = len(indptr) - 1
     W[:] = 0.0
     if not mark_reach(indptr, indices, position, member, fronts, rank):
@@ -180,7 +187,7 @@ def accumulate_compliance(
         padded = padded_to_lanes(count)
         b = Y.ctypes.data + 8 * base[s]
         substitute(b, padded, L, front.panel, front.stride, K, inverse, 3 * front.column, triangle)
-        add_squares(b, padded, K, chosen, count, V, W)
+        add_squares(b, padded, K, chosen, count, signs, 3 * front.column, V, W)
         at, down, across = below_pivots(b, padded, count, L, front.panel, front.stride, K, R, Z)
         pass_on(
             Z, at, down, across, rows, front.below, front.rows, member, fronts, m, rank, counts, base, chosen, count,
@@ -196,7 +203,7 @@ def accumulate_compliance(
 def project(
     fronts: RecordArray, rank: IntArray, counts: IntArray, base: IntArray, Y: FloatArray, z: FloatArray, out: FloatArray
 ) -> None:
-    """out [m] <- Y^T z with the Y = L^-1 H^T that `accumulate_compliance` left: for z = L^-1 r it is H A^-1 r."""
+    """out [m] <- Y^T z with the Y = L^-1 H^T that `accumulate_compliance` left: for z = S L^-1 r it is H A^-1 r."""
     m = len(out)
     out[:] = 0.0
     for s in range(len(fronts)):

@@ -7,8 +7,10 @@ written: nobody reads them.
 # mypy: disable-error-code=no-any-return
 from __future__ import annotations
 
+import numpy as np
+
 from pliant.algebra.compiled import kernel
-from pliant.algebra.sparse._move import copy_flat, copy_middle, copy_slim, copy_tall, copy_wide
+from pliant.algebra.sparse._move import add_multiple, copy_flat, copy_middle, copy_slim, copy_tall, copy_wide
 from pliant.algebra.sparse._pivot_kernels import factor_pivots
 from pliant.algebra.sparse._tile import (
     LANES,
@@ -106,7 +108,8 @@ def negate_product(c: int, ldc: int, a: int, lda: int, b: int, ldb: int, rows: i
 def solve_columns(
     c: int, ldc: int, a: int, lda: int, b: int, ldb: int, rows: int, columns: int, depth: int, triangle: int
 ) -> None:
-    """C <- (C - A B^T) T^-T for 6 or 3 columns; T is the triangle that `factor_pivots` or `copy_triangle` left."""
+    """C <- (C - A B^T) T^-T for 6 or 3 columns; T is the triangle that `factor_pivots` (for L S) or `copy_triangle` (for L)
+    left."""
     i = 0
     if columns == WIDE:
         while rows - i >= TALL:
@@ -129,6 +132,18 @@ def solve_columns(
 
 
 @kernel
+def add_negatives(
+    c: int, ldc: int, a: int, lda: int, b: int, ldb: int, rows: int, columns: int, depth: int, signs: FloatArray,
+    first: int,
+) -> None:  # fmt: skip
+    """C <- C + 2 A_p B_p^T for the columns p of A and B with a negative pivot: it makes a - A B^T a - A S B^T."""
+    for p in range(depth):
+        if signs[first + p] < 0.0:
+            for j in range(columns):
+                add_multiple(c + 8 * j * ldc, a + 8 * p * lda, b + 8 * (j + p * ldb), rows)
+
+
+@kernel
 def factor_panel(
     L: FloatArray,
     at: int,
@@ -137,15 +152,15 @@ def factor_panel(
     columns: int,
     triangle: FloatArray,
     inverse: FloatArray,
+    signs: FloatArray,
     first: int,
     report: FloatArray,
 ) -> int:
-    """Cholesky of the columns of a panel, two nodes at a time, each looking left at those before it.
+    """Signed Cholesky of the columns of a panel, two nodes at a time, each looking left at those before it.
 
     Entry (i, j) is L[at + i + j * stride]; the pivot of column j is in row `row + j`, and the rows end at `stride`.
-    inverse[first:] holds the diagonal of A and receives the reciprocals of the diagonal of L. report[1] is the largest
-    ratio of a diagonal entry of A to its pivot so far, report[2] its column. Returns -1, or the first column with a
-    bad pivot.
+    inverse[first:] holds the diagonal of A and receives the reciprocals of the diagonal of L, signs[first:] the signs of
+    the pivots. For `report` see `factor_fronts`. Returns -1, or the first column with a bad pivot.
 
     The rows of the pivots themselves are substituted too: A_jj L_jj^-T = L_jj.
     """
@@ -158,14 +173,25 @@ def factor_panel(
         below = (pivot + w + LANES - 1) // LANES * LANES
         a = base + 8 * at
         column = a + 8 * j * stride
+        if report[5] != 0.0:
+            add_negatives(
+                column + 8 * start, stride, a + 8 * start, stride, a + 8 * pivot, stride, stride - start, w, j, signs,
+                first,
+            )  # fmt: skip
         subtract_product(column + 8 * start, stride, a + 8 * start, stride, a + 8 * pivot, stride, below - start, w, j)
         bad = factor_pivots(L, at + pivot + j * stride, stride, w, triangle)
         if bad >= 0:
             return j + bad
         for q in range(w):
             reciprocal = triangle[WIDE * q + q]
-            ratio = inverse[first + j + q] * reciprocal * reciprocal
-            inverse[first + j + q] = reciprocal
+            ratio = abs(inverse[first + j + q]) * reciprocal * reciprocal
+            inverse[first + j + q] = abs(reciprocal)
+            signs[first + j + q] = np.copysign(1.0, reciprocal)
+            if reciprocal < 0.0:
+                if report[3] == 0.0:
+                    report[4] = first + j + q
+                report[3] += 1.0
+                report[5] = 1.0
             if not ratio <= report[1]:
                 report[1] = ratio
                 report[2] = first + j + q

@@ -69,6 +69,32 @@ copy_wide = _make_copy(WIDE)
 copy_slim = _make_copy(3)
 
 
+def _add_multiple(typing: Any, to: Any, source: Any, factor: Any, rows: Any) -> Any:
+    """Build (to, source, factor, rows) -> None: to <- to + 2 f source, with f at the address `factor` and whole vectors."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        to, source, factor, rows = args
+        one = builder.load(pointer_to(builder, factor, 0, DOUBLE), align=8, typ=DOUBLE)
+        twice = builder.fadd(one, one)
+        undefined = ir.Constant(VECTOR, ir.Undefined)
+        zeros = ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES)
+        factors = builder.shuffle_vector(
+            builder.insert_element(undefined, twice, ir.Constant(INT32, 0)), undefined, zeros
+        )
+        loop = Loop(builder, "rows", builder.sdiv(rows, constant(LANES)), [to, source])
+        place = pointer_to(builder, loop.carried[0], 0, VECTOR)
+        old = builder.load(place, align=8, typ=VECTOR)
+        new = builder.load(pointer_to(builder, loop.carried[1], 0, VECTOR), align=8, typ=VECTOR)
+        builder.store(builder.fadd(old, builder.fmul(factors, new)), place, align=8)
+        loop.close([builder.add(address, constant(8 * LANES)) for address in loop.carried])
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 4), codegen
+
+
+add_multiple = intrinsic(_add_multiple)
+
+
 def _masked(builder: Any, what: str, result: Any, arguments: list[Any]) -> Any:
     """Call llvm.masked.load or llvm.masked.store."""
     name = f"llvm.masked.{what}.v{LANES}f64.p0"

@@ -1,19 +1,30 @@
-"""Multifrontal Cholesky (Duff and Reid 1983): one dense front per supernode, children before parents.
+"""Multifrontal signed Cholesky (Duff and Reid 1983): one dense front per supernode, children before parents.
 
 The front of a supernode with pivots 1 and further rows 2 gathers the blocks of A that start in its columns and the
 update matrices of its children ("extend-add"), then
 
-    L_11 L_11^T = F_11,     L_21 = F_21 L_11^-T,     U = F_22 - L_21 L_21^T
+    L_11 S L_11^T = F_11,     L_21 = F_21 L_11^-T S,     U = F_22 - L_21 S L_21^T
+
+S = +-1 are the signs of the pivots, which are taken as they come: by Sylvester's law A has as many negative eigenvalues as
+S. Where all are positive this is Cholesky's factorization, at its cost; products are made without signs, and those of the
+few negative pivots added twice afterwards.
 
 (L_11; L_21) is a panel of the factor; U is the update that its parent gathers. Because F_22 consists of updates of
-children only, U is first *written* as - L_21 L_21^T and the children are added afterwards: it is never zeroed.
+children only, U is first *written* as - L_21 S L_21^T and the children are added afterwards: it is never zeroed.
 """
 
 # mypy: disable-error-code=no-any-return
 from __future__ import annotations
 
 from pliant.algebra.compiled import kernel
-from pliant.algebra.sparse._dense_kernels import BLOCK, SMALL_PANEL, factor_panel, negate_product, packed_product
+from pliant.algebra.sparse._dense_kernels import (
+    BLOCK,
+    SMALL_PANEL,
+    add_negatives,
+    factor_panel,
+    negate_product,
+    packed_product,
+)
 from pliant.algebra.sparse._move import add_rectangle
 from pliant.algebra.sparse._tile import LANES, WIDE
 from pliant.algebra.sparse.arrays import FloatArray, IntArray, RecordArray
@@ -94,6 +105,7 @@ def eliminate_pivots(
     stride: int,
     K: int,
     inverse: FloatArray,
+    signs: FloatArray,
     first: int,
     triangle: FloatArray,
     buffer: FloatArray,
@@ -105,16 +117,23 @@ def eliminate_pivots(
     block number n, the last 2^p blocks update the next 2^p, with 2^p the largest power of two that divides n.
     """
     if K * stride <= SMALL_PANEL:
-        return factor_panel(L, panel, stride, K - K, K, triangle, inverse, first, report)
+        return factor_panel(L, panel, stride, K - K, K, triangle, inverse, signs, first, report)
     for j in range(0, K, BLOCK):
         w = min(BLOCK, K - j)
-        bad = factor_panel(L, panel + j * stride, stride, j, w, triangle, inverse, first + j, report)
+        bad = factor_panel(L, panel + j * stride, stride, j, w, triangle, inverse, signs, first + j, report)
         if bad >= 0:
             return j + bad
         done = j + w
         piece = (done // BLOCK & -(done // BLOCK)) * BLOCK
         if done < K:
             start = done // LANES * LANES
+            if report[5] != 0.0:
+                base = L.ctypes.data + 8 * panel
+                left = base + 8 * (done - piece) * stride
+                add_negatives(
+                    base + 8 * (start + done * stride), stride, left + 8 * start, stride, left + 8 * done, stride,
+                    stride - start, min(piece, K - done), piece, signs, first + done - piece,
+                )  # fmt: skip
             packed_product(
                 L, panel + start + done * stride, stride, L, panel + start + (done - piece) * stride, stride,
                 L, panel + done + (done - piece) * stride, stride,
@@ -163,19 +182,23 @@ def factor_fronts(
     L: FloatArray,
     U: FloatArray,
     inverse: FloatArray,
+    signs: FloatArray,
     work: FloatArray,
     report: FloatArray,
 ) -> None:
     """Factor the fronts listed in `task` (children before parents).
 
-    report = (column of the first bad pivot or -1, largest ratio of a diagonal entry of A to its pivot, its column), in
-    scalar columns of the elimination order.
+    report [6] = column of the first bad pivot or -1; largest ratio of a diagonal entry of A to its pivot, and its column;
+    count of negative pivots, and the column of the first; whether the front at hand has one. Columns are scalar ones of the
+    elimination order.
     """
     triangle = work[: WIDE * WIDE + 4]
     buffer = work[WIDE * WIDE + 4 :]
     report[0] = -1.0
     report[1] = 0.0
     report[2] = -1.0
+    report[3] = 0.0
+    report[4] = -1.0
     for s in task:
         front = fronts[s]
         K = 3 * front.width
@@ -197,13 +220,20 @@ def factor_fronts(
             to = L.ctypes.data + 8 * panel
             extend_add(to, stride, update, child.update_stride, runs, child.runs, child.runs_split, child.runs_end)
             c = child.first - 1
-        bad = eliminate_pivots(L, panel, stride, K, inverse, first, triangle, buffer, report)
+        report[5] = 0.0
+        bad = eliminate_pivots(L, panel, stride, K, inverse, signs, first, triangle, buffer, report)
         if bad >= 0:
             report[0] = first + bad
             return
         if R == 0:
             continue
         write_update(U, front.update, front.update_stride, front.shift, L, panel, stride, K, R, buffer)
+        if report[5] != 0.0:
+            base = L.ctypes.data + 8 * panel
+            add_negatives(
+                U.ctypes.data + 8 * front.update, front.update_stride, base + 8 * front.shift, stride,
+                base + 8 * K, stride, stride - front.shift, R, K, signs, first,
+            )  # fmt: skip
         to = U.ctypes.data + 8 * (front.update - front.shift - K * front.update_stride)
         c = s - 1
         while c >= front.first:

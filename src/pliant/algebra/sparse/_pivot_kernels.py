@@ -1,4 +1,4 @@
-"""Cholesky of the 6x6 and 3x3 blocks on the diagonal, in scalars."""
+"""Signed Cholesky, A = L S L^T with S = +-1, of the 6x6 and 3x3 blocks on the diagonal, in scalars."""
 
 # mypy: disable-error-code=no-any-return
 from __future__ import annotations
@@ -29,31 +29,31 @@ def _eliminate_three(
 def _store_three(
     triangle: FloatArray, at: int, r0: float, r1: float, r2: float, a10: float, a20: float, e21: float
 ) -> int:
-    """The Cholesky factor that belongs to `_eliminate_three`; returns -1 or the first column with a bad pivot."""
-    i0 = np.sqrt(r0)
-    i1 = np.sqrt(r1)
-    i2 = np.sqrt(r2)
-    triangle[at] = i0
+    """The factor S L^T that belongs to `_eliminate_three`; returns -1 or the first column with a bad pivot."""
+    i0 = np.sqrt(abs(r0))
+    i1 = np.sqrt(abs(r1))
+    i2 = np.sqrt(abs(r2))
+    triangle[at] = np.copysign(i0, r0)
     triangle[at + 1] = a10 * i0
     triangle[at + 2] = a20 * i0
-    triangle[at + WIDE + 1] = i1
+    triangle[at + WIDE + 1] = np.copysign(i1, r1)
     triangle[at + WIDE + 2] = e21 * i1
-    triangle[at + 2 * WIDE + 2] = i2
-    if not (r0 > 0.0 and r0 < np.inf):
+    triangle[at + 2 * WIDE + 2] = np.copysign(i2, r2)
+    if not (i0 > 0.0 and i0 < np.inf):
         return 0
-    if not (r1 > 0.0 and r1 < np.inf):
+    if not (i1 > 0.0 and i1 < np.inf):
         return 1
-    if not (r2 > 0.0 and r2 < np.inf):
+    if not (i2 > 0.0 and i2 < np.inf):
         return 2
     return -1
 
 
 @kernel
 def factor_pivots(L: FloatArray, at: int, stride: int, columns: int, triangle: FloatArray) -> int:
-    """Cholesky factor of the 6x6 or 3x3 block at L[at], into `triangle` by columns of WIDE.
+    """Signed Cholesky factor of the 6x6 or 3x3 block at L[at], the transpose of S L^T, into `triangle` by columns of WIDE.
 
-    Its diagonal holds reciprocals. Returns -1, or the first column whose pivot is not a positive number. The roots are
-    taken at the end (M D M^T first), since one after the other they would take most of the time.
+    Its diagonal holds reciprocals, with the sign of the pivot. Returns -1, or the first column whose pivot is zero or not a
+    number. The roots are taken at the end (M D M^T first), since one after the other they would take most of the time.
     """
     a10 = L[at + 1]
     a20 = L[at + 2]
@@ -75,9 +75,9 @@ def factor_pivots(L: FloatArray, at: int, stride: int, columns: int, triangle: F
     z0 = L[o + 2]
     z1 = L[p + 2] - z0 * m10
     z2 = L[q + 2] - z0 * m20 - z1 * m21
-    i0 = triangle[0]
-    i1 = triangle[WIDE + 1]
-    i2 = triangle[2 * WIDE + 2]
+    i0 = abs(triangle[0])
+    i1 = abs(triangle[WIDE + 1])
+    i2 = abs(triangle[2 * WIDE + 2])
     triangle[3] = x0 * i0
     triangle[WIDE + 3] = x1 * i1
     triangle[2 * WIDE + 3] = x2 * i2

@@ -150,6 +150,14 @@ def backward(
 
 
 @kernel
+def apply_signs(signs: FloatArray, X: FloatArray, count: int) -> None:
+    """X[v] <- S X[v]."""
+    for v in range(count):
+        for j in range(len(signs)):
+            X[v, j] *= signs[j]
+
+
+@kernel
 def solve_all(
     b: FloatArray,
     fronts: RecordArray,
@@ -157,15 +165,17 @@ def solve_all(
     rows: IntArray,
     L: FloatArray,
     inverse: FloatArray,
+    signs: FloatArray,
     X: FloatArray,
     Z: FloatArray,
     out: FloatArray,
 ) -> None:
-    """out <- A^-1 b for b (3 n, m), caller's numbering. Work space: X (2, 3 n), Z (3, longest stride, at least 12)."""
+    """out <- A^-1 b for b (3 n, m), caller's numbering; signs are empty where all are positive. Work space: X (2, 3 n), Z (3, longest stride, at least 12)."""
     for column in range(0, b.shape[1], 2):
         count = min(2, b.shape[1] - column)
         gather(b, column, count, order, X)
         forward(fronts, rows, L, inverse, X, Z, count)
+        apply_signs(signs, X, count)
         backward(fronts, rows, L, inverse, X, Z, count)
         scatter(X, order, column, count, out)
 
@@ -184,9 +194,10 @@ def solve_forward(
 @kernel
 def solve_backward(
     fronts: RecordArray, order: IntArray, rows: IntArray, L: FloatArray, inverse: FloatArray, X: FloatArray,
-    Z: FloatArray, out: FloatArray,
+    signs: FloatArray, Z: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
-    """out (3 n, 1) <- L^-T X[0], caller's numbering; X is spoilt."""
+    """out (3 n, 1) <- L^-T S X[0], caller's numbering; X is spoilt; signs are empty where all are positive."""
     one = len(out[0])
+    apply_signs(signs, X, one)
     backward(fronts, rows, L, inverse, X, Z, one)
     scatter(X, order, one - one, one, out)

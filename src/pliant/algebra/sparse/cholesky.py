@@ -1,4 +1,4 @@
-"""The factorization A = L L^T of a symmetric positive definite block matrix, and what it is good for."""
+"""The factorization A = L S L^T of a symmetric block matrix, S the signs of the pivots, and what it is good for."""
 
 from __future__ import annotations
 
@@ -15,22 +15,37 @@ from pliant.algebra.sparse.pattern import BlockPattern
 from pliant.algebra.sparse.symbolic import Symbolic, analyse
 from pliant.errors import InputError, NotPositiveDefiniteError
 
+SIGN_TRUSTED = 1e-10
+"""Ratio of a pivot to its diagonal entry below which rounding may have given it its sign."""
+
 
 @dataclass(frozen=True)
 class Report:
     """How a factorization went.
 
-    ok: all pivots are positive numbers; only then may the factor be used.
-    index, axis: the unknown 3-vector and its component at which it failed, or -1.
-    smallest_ratio: smallest ratio of a pivot to the diagonal entry of A met (near 1e-16: singular to rounding; nan if
-        it failed at once), and smallest_index, the unknown where.
+    usable: all pivots are numbers other than zero; only then may the factor be used.
+    negatives: how many pivots are negative, which is how many eigenvalues are (Sylvester); believe it if `is_trusted`.
+    index, axis: the unknown 3-vector and its component at which it failed, or else of the first negative pivot, or -1.
+    smallest_ratio: smallest ratio of a pivot to the diagonal entry of A met, without signs (near 1e-16: singular to
+        rounding; nan if it failed at once), and smallest_index, the unknown where.
     """
 
-    ok: bool
+    usable: bool
+    negatives: int
     index: int
     axis: int
     smallest_ratio: float
     smallest_index: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the matrix is positive definite."""
+        return self.usable and self.negatives == 0
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the signs of all pivots are beyond rounding, so that `negatives` is right."""
+        return self.usable and self.smallest_ratio > SIGN_TRUSTED
 
     def require(self) -> Report:
         """Itself if ok; raises NotPositiveDefiniteError otherwise."""
@@ -42,6 +57,9 @@ class Report:
                 axis=self.axis,
             )
         return self
+
+
+NO_SIGNS: FloatArray = np.empty(0)
 
 
 class _Condensing(NamedTuple):
@@ -61,6 +79,9 @@ class _Condensing(NamedTuple):
 class Cholesky:
     """Factorization of the matrices of one pattern: analysed once, factored again and again.
 
+    Nothing is pivoted. For a positive definite matrix, A = L L^T; for an indefinite one A = L S L^T, which is as accurate
+    as its smallest pivot is large (`Report.smallest_ratio`; one step of refinement brings most of it back).
+
     threads: number of threads that factor independent subtrees; more than one pays from several thousand unknowns on.
     An instance owns its factor and its work space: it must not be used from two threads at the same time.
     """
@@ -71,10 +92,12 @@ class Cholesky:
         self.pattern = pattern
         self.symbolic = symbolic = analyse(pattern, threads=threads) if symbolic is None else symbolic
         self.L = aligned(symbolic.factor_size)
-        self.inverse_diagonal = np.empty(3 * symbolic.size)
+        self.inverse_diagonal, self._signs = np.empty(3 * symbolic.size), np.ones(3 * symbolic.size)
+        self.signs = NO_SIGNS
+        """Of the pivots in elimination order (3 n,); empty where all are positive."""
         self._updates = aligned(symbolic.schedule.stack_size)
         fronts, tasks = symbolic.fronts, symbolic.schedule.tasks
-        self._reports = np.zeros((len(tasks), 3))
+        self._reports = np.zeros((len(tasks), 6))
         self._work = [aligned(_work_size(fronts[task])) for task in tasks]
         self._vectors = np.zeros((2, 3 * symbolic.size))
         longest = rounded_up(max(int(fronts["stride"].max()), 2 * WIDE), LANES)
@@ -90,8 +113,31 @@ class Cholesky:
         values = self.pattern.check_values(values)
         self._kept_rows = -1
         report = self._factor_tasks(values)
-        self._usable = report.ok
+        self._usable = report.usable
+        self.signs = self._signs if report.negatives else NO_SIGNS
         return report
+
+    def descents(self) -> FloatArray:
+        """Directions u of negative curvature, u^T A u = -1, one for each negative pivot j: u = L^-T e_j, shape [count, 3 n].
+
+        Any two are conjugate, u^T A v = 0: A is negative on all of what they span.
+        """
+        self._check_usable()
+        columns = np.flatnonzero(self.signs < 0)
+        out = np.empty((len(columns), 3 * self.symbolic.size))
+        for column, direction in zip(columns, out, strict=True):
+            self._vectors[0] = 0.0
+            self._vectors[0, column] = 1.0
+            self._back(NO_SIGNS, direction)
+        return out
+
+    def _back(self, signs: FloatArray, out: FloatArray) -> None:
+        """out <- L^-T S of the first of the work vectors."""
+        symbolic = self.symbolic
+        _solve_kernels.solve_backward(
+            symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal, self._vectors, signs,
+            self._front_vectors, out[:, None]
+        )  # fmt: skip
 
     def _factor_tasks(self, values: FloatArray) -> Report:
         """The subtrees, each in its thread, and then the top of the tree."""
@@ -118,6 +164,7 @@ class Cholesky:
             self.L,
             self._updates,
             self.inverse_diagonal,
+            self._signs,
             self._work[task],
             self._reports[task],
         )
@@ -125,15 +172,21 @@ class Cholesky:
     def _report(self, tasks: int) -> Report:
         """Summary of the first `tasks` tasks."""
         order = self.symbolic.order
-        bad = worst_column = -1
-        worst = 0.0
-        for column, ratio, ratio_column in self._reports[:tasks].tolist():
+        bad = first_negative = worst_column = -1
+        worst, negatives = 0.0, 0
+        for column, ratio, ratio_column, count, negative, _ in self._reports[:tasks].tolist():
             if column >= 0 and (bad < 0 or column < bad):
                 bad = int(column)
+            if count and (first_negative < 0 or negative < first_negative):
+                first_negative = int(negative)
+            negatives += int(count)
             if not ratio <= worst:
                 worst, worst_column = ratio, int(ratio_column)
+        usable = bad < 0
+        bad = first_negative if usable else bad
         return Report(
-            ok=bad < 0,
+            usable=usable,
+            negatives=negatives,
             index=int(order[bad // 3]) if bad >= 0 else -1,
             axis=bad % 3 if bad >= 0 else -1,
             smallest_ratio=1 / worst if worst_column >= 0 else float("nan"),
@@ -164,6 +217,7 @@ class Cholesky:
             symbolic.rows,
             self.L,
             self.inverse_diagonal,
+            self.signs,
             self._vectors,
             self._front_vectors,
             out2,
@@ -207,6 +261,7 @@ class Cholesky:
             symbolic.rows,
             self.L,
             self.inverse_diagonal,
+            self.signs,
             *self._condensing,
             out,
         )
@@ -236,8 +291,10 @@ class Cholesky:
             b[:, None], symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal, self._halfway,
             self._front_vectors
         )  # fmt: skip
+        self._vectors[0] = self._halfway[0]
+        _solve_kernels.apply_signs(self.signs, self._vectors, 1)
         _compliance_kernels.project(
-            symbolic.fronts, space.rank, space.counts, space.base, space.Y, self._halfway[0], shift
+            symbolic.fronts, space.rank, space.counts, space.base, space.Y, self._vectors[0], shift
         )
         self._kept_rows = len(indptr) - 1
 
@@ -250,16 +307,13 @@ class Cholesky:
                 f"there is nothing kept for {efforts.shape} efforts and out of shape {out.shape}",
                 remedy="call condense_into right before, with as many rows, and nothing in between",
             )
-        space, symbolic = self._condensing, self.symbolic
+        space = self._condensing
         assert space is not None
         self._vectors[0] = self._halfway[0]
         _compliance_kernels.add_expanded(
-            symbolic.fronts, space.rank, space.counts, space.base, space.Y, efforts, self._vectors[0]
+            self.symbolic.fronts, space.rank, space.counts, space.base, space.Y, efforts, self._vectors[0]
         )
-        _solve_kernels.solve_backward(
-            symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal, self._vectors,
-            self._front_vectors, out[:, None]
-        )  # fmt: skip
+        self._back(self.signs, out)
         return out
 
     def _check_usable(self) -> None:
