@@ -48,7 +48,7 @@ class Mounted:
     @property
     def able(self) -> Array:
         """Efforts that its given rows can have, (rows, 2) (low, high)."""
-        return self.limits.effort[: self.port.given_rows]
+        return self.limits.effort
 
 
 class Ports(dict[str, Mounted]):

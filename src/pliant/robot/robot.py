@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from pliant.checks import as_numbers
 from pliant.errors import InputError, PliantError, SupportError
 from pliant.port import Attachment, Cable, Port
 from pliant.robot.diagnosis import diagnosis
-from pliant.robot.equations import Equations, Loads, Times
+from pliant.robot.equations import AT_ONCE, Equations, Loads, Times
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.linearization import Linearization
 from pliant.robot.mounted import Mounted, Ports
@@ -86,14 +87,8 @@ class Robot:
         change, per second. Until a controller decides, the effort is zero, or the limit next to zero. body: the one that it is
         on, by name or itself, where there are several.
         """
-        mounted = self._mounted(name, port, body, Role.ACTUATOR)
-        limits = Limits.checked(
-            name, len(port.row_names), effort, displacement, effort_rate, displacement_rate, able=port.effort_range
-        )
-        _require_no_inner_law(name, port)
-        low, high = limits.effort.T
-        _check_efforts(name, mounted.attachment, low, high)
-        self._add(replace(mounted, limits=limits, effort=np.clip(0.0, low, high)))
+        limits = effort, displacement, effort_rate, displacement_rate
+        self._add(self._mounted(name, port, body, Role.ACTUATOR, *limits))
 
     def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: str | Body | None = None) -> None:
         """Add an effector: a port whose displacement is to follow a target.
@@ -102,7 +97,6 @@ class Robot:
         turning the robot by an angle counts like the way that its ends go.
         """
         mounted = self._mounted(name, port, body, Role.EFFECTOR)
-        _require_no_inner_law(name, port)
         rows = len(port.row_names)
         default = np.where(np.array(port.displacement_units) == "rad", 0.5 * self.size, 1.0)
         weights = default if weight is None else as_numbers(weight)
@@ -134,29 +128,19 @@ class Robot:
         `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
         slack. `robot.effort(state, name)` tells the effort of a state.
         """
-        mounted = self._mounted(name, port, body, Role.IMPOSED if displacement is None else Role.HELD)
         if (effort is None) == (displacement is None):
             raise InputError(
                 f"{name!r} has {'no' if effort is None else 'both'} effort and displacement",
                 remedy="impose exactly one of effort= and displacement=",
             )
-        if effort is not None:
-            if effort_limits is not None:
-                raise InputError(
-                    f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement="
-                )
-            value = _effort(name, port, effort)
-            _check_efforts(name, mounted.attachment, value, value)
-            self._add(replace(mounted, effort=value))
+        if displacement is not None:
+            mounted = self._mounted(name, port, body, Role.HELD, effort_limits)
+            self._add(_with_displacement(mounted, displacement))
             return
-        assert displacement is not None
-        aim = _displacement(name, port, displacement)
-        limits = Limits.checked(name, port.given_rows, effort_limits, able=port.effort_range)
-        low, high = limits.effort.T
-        _check_efforts(name, mounted.attachment, low, high)
-        first = mounted.effort.copy()
-        first[: port.given_rows] = np.clip(0.0, low, high)
-        self._add(replace(mounted, displacement=aim, limits=limits, effort=first))
+        if effort_limits is not None:
+            raise InputError(f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement=")
+        assert effort is not None
+        self._add(_with_effort(self._mounted(name, port, body, Role.IMPOSED), effort))
 
     def sense(self, name: str, port: Port, *, body: str | Body | None = None) -> None:
         """Add a port that is only looked at: its effort is zero."""
@@ -170,9 +154,7 @@ class Robot:
                 f"{name!r} is a {mounted.role.name.lower()}, which has no effort to set",
                 remedy="add it with impose(effort=) or actuate",
             )
-        value = _effort(name, mounted.port, effort)
-        _check_efforts(name, mounted.attachment, value, value)
-        self._ports[name] = replace(mounted, effort=value)
+        self._ports[name] = _with_effort(mounted, effort)
 
     def set_displacement(self, name: str, displacement: ArrayLike) -> None:
         """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
@@ -181,7 +163,7 @@ class Robot:
             raise InputError(
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
-        self._ports[name] = replace(mounted, displacement=_displacement(name, mounted.port, displacement))
+        self._ports[name] = _with_displacement(mounted, displacement)
 
     def move_pull(self, name: str, position: ArrayLike) -> None:
         """Pull a cable from another place in space (3,) [m] from now on; motions and controllers take it over.
@@ -193,10 +175,8 @@ class Robot:
             raise InputError(
                 f"{name!r} is a {type(mounted.port).__name__}, not a cable", remedy="choose a Cable with pull="
             )
-        try:
+        with _errors_about(f"port {name!r}"):
             moved = mounted.port.with_pull(position)
-        except InputError as error:
-            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy) from error
         mounted.attachment.replace_port(moved)
         self._ports[name] = replace(mounted, port=moved)
 
@@ -218,14 +198,12 @@ class Robot:
 
     def _mount_again(self, old: Mounted, role: Role, port: Port) -> None:
         name, body, same = old.name, old.body, role is old.role
-        given = old.attachment.port.given_rows
         if role is Role.IMPOSED:
-            effort = old.effort[:given] if same else np.clip(0.0, *old.able.T)
+            effort = old.effort[: len(old.able)] if same else np.clip(0.0, *old.able.T)
             self.impose(name, port, effort=effort, body=body)
         elif role is Role.HELD:
             own = old.attachment.port
-            rest = own.reading(own.points)[: len(own.target_names)]
-            aim = old.displacement if same else rest
+            aim = old.displacement if same else own.reading(own.points)[: len(own.target_names)]
             self.impose(name, port, displacement=aim, effort_limits=old.able, body=body)
         elif role is Role.ACTUATOR:
             self.actuate(name, port, effort=old.limits.effort, body=body)
@@ -239,8 +217,8 @@ class Robot:
         """Names of the ports in a role, in the order in which they were added."""
         return tuple(name for name, mounted in self._ports.items() if mounted.role is role)
 
-    def _mounted(self, name: str, port: Port, body: str | Body | None, role: Role) -> Mounted:
-        """A record of a port on its body, where name, port and place are usable; nothing is added yet."""
+    def _mounted(self, name: str, port: Port, body: str | Body | None, role: Role, *limits: Any) -> Mounted:
+        """A record of a port on its body, where name, port, place and limits are usable; nothing is added yet."""
         if not isinstance(name, str) or not name:
             raise InputError(f"the name of a port is {name!r}", remedy="give a text that is not empty")
         if name in self._ports:
@@ -249,17 +227,23 @@ class Robot:
             raise InputError(
                 f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
             )
+        if port.remembers and role in (Role.ACTUATOR, Role.EFFECTOR):
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
+                remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
+            )
         number = self._body_number(body, f"port {name!r}")
-        loaded = role not in (Role.EFFECTOR, Role.SENSOR)
-        try:
-            attachment = Attachment(port, self.bodies[number], int(self._first_nodes[number]), loaded=loaded)
-            attachment.port.check_place(self.bodies[number])
-        except PliantError as error:
-            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
-        rows = slice(len(self.row_names), len(self.row_names) + attachment.row_count)
-        count = attachment.row_count
-        limits = Limits.checked(name, count, able=port.effort_range)
-        return Mounted(name, port, attachment, self.body_names[number], role, rows, np.zeros(count), limits)
+        own, loaded = self.bodies[number], role not in (Role.EFFECTOR, Role.SENSOR)
+        bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
+        effort = np.zeros(len(port.row_names))
+        with _errors_about(f"port {name!r}"):
+            attachment = Attachment(port, own, int(self._first_nodes[number]), loaded=loaded)
+            attachment.port.check_place(own)
+            if role in (Role.ACTUATOR, Role.HELD):
+                attachment.port.check_efforts(*bounds.effort.T)
+                effort[: port.given_rows] = np.clip(0.0, *bounds.effort.T)
+        rows = slice(len(self.row_names), len(self.row_names) + len(effort))
+        return Mounted(name, port, attachment, self.body_names[number], role, rows, effort, bounds)
 
     def _body_number(self, body: str | Body | None, who: str) -> int:
         """Which body is meant: by name, by itself, or the only one."""
@@ -326,9 +310,7 @@ class Robot:
     @cached_property
     def equations(self) -> Equations:
         """The robot's equations, made at first use; for what moves robots (`pliant.motion`)."""
-        attachments = {name: mounted.attachment for name, mounted in self._ports.items()}
-        slices = {name: mounted.rows for name, mounted in self._ports.items()}
-        return Equations(self.bodies, attachments, slices, self.threads)
+        return Equations(self.bodies, self._ports, self.threads)
 
     @property
     def is_supported(self) -> bool:
@@ -346,7 +328,6 @@ class Robot:
 
     def loads(self, efforts: Array, *, extra: ExtraRows = NO_ROWS, weight: float = 1.0) -> Loads:
         """These efforts (m + k,) and a share of gravity, as equations take them."""
-        extra.require_nodes(int(self._first_nodes[-1]))
         return Loads(efforts, weight * self._gravity, extra)
 
     @property
@@ -360,8 +341,8 @@ class Robot:
         memory = {name: self._ports[name].attachment.port.first_memory() for name in self.remembering}
         return State(pose, np.zeros_like(pose.x), self.efforts, memory=memory)
 
-    def require_fits(self, state: State) -> None:
-        """Raise an InputError unless the state is one of this robot, as it is now."""
+    def require_fits(self, state: State, extra: ExtraRows = NO_ROWS) -> None:
+        """Raise an InputError unless the state is one of this robot, as it is now, and extra rows are on nodes that it has."""
         assembly = self.equations.assembly
         shapes = (state.x.shape, state.v.shape, state.efforts.shape, state.pose.centers.shape)
         nodes = (assembly.node_count, 3)
@@ -371,15 +352,14 @@ class Robot:
                 remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(assembly.rigid_names)}: make the "
                 "state with robot.rest() after all ports have been added",
             )
-        if not state.memory and not self.remembering:
-            return
-        known = {name: state.memory[name].shape for name in state.memory}
+        known = {name: part.shape for name, part in state.memory.items()}
         if known != {name: self._ports[name].attachment.port.first_memory().shape for name in self.remembering}:
             raise InputError(
                 f"the state has a memory of {', '.join(map(repr, known)) or 'no port'}",
                 remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: make the "
                 "state with robot.rest() after all ports have been added",
             )
+        extra.require_nodes(assembly.node_count)
 
     def displacement(self, state: State, name: str, *, as_target: bool = False) -> Array:
         """delta of one port at this state, (rows,), in its unit: a position for `Point` and `Center`, a length, a volume ...;
@@ -435,16 +415,15 @@ class Robot:
 
         extra: rows beside those of the ports; their efforts are those of the state where it has as many, else none.
         """
-        self.require_fits(state)
+        self.require_fits(state, extra)
         self.equations.cholesky  # noqa: B018 - analysed before the clock starts
         times = Times()
-        own = state.extra if len(state.extra) == len(extra) else np.zeros(len(extra))
-        loads = self.loads(np.concatenate([state.efforts, own]), extra=extra)
-        found = self.equations.factor_safely(state.pose, loads, tangent=tangent, h=h, times=times)
+        loads = self.loads(state.efforts_with(len(extra)), extra=extra)
+        found = self.equations.factor(state.pose, loads, tangent=tangent, fallback=AT_ONCE, h=h, times=times)
         if not found.report.ok:
             raise diagnosis(found)
         self._sequence += 1
-        return Linearization(state, found, self.row_names, extra, self._sequence, times)
+        return Linearization(state, found, self.row_names, self._sequence, times)
 
 
 def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
@@ -458,19 +437,13 @@ def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
     return named
 
 
-def _require_no_inner_law(name: str, port: Port) -> None:
-    if port.remembers:
-        raise InputError(
-            f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
-            remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
-        )
-
-
-def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -> None:
+@contextmanager
+def _errors_about(what: str) -> Iterator[None]:
+    """An error from within becomes an InputError that names what it is about."""
     try:
-        attachment.port.check_efforts(low, high)
-    except InputError as error:
-        raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
+        yield
+    except PliantError as error:
+        raise InputError(f"{what}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
 
 def _acceleration(gravity: ArrayLike) -> Array:
@@ -481,9 +454,9 @@ def _acceleration(gravity: ArrayLike) -> Array:
     return value
 
 
-def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
-    """One finite effort per row of a port that is given one; zero for the others."""
-    rows = port.given_rows
+def _with_effort(mounted: Mounted, effort: ArrayLike) -> Mounted:
+    """Given a finite effort per row that can be given one, within what the port can do; zero for the others."""
+    name, port, rows = mounted.name, mounted.attachment.port, mounted.port.given_rows
     value = as_numbers(effort)
     if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
         raise InputError(
@@ -491,17 +464,18 @@ def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
         )
     out = np.zeros(len(port.row_names))
     out[:rows] = value
-    return out
+    with _errors_about(f"port {name!r}"):
+        port.check_efforts(out, out)
+    return replace(mounted, effort=out)
 
 
-def _displacement(name: str, port: Port, displacement: ArrayLike) -> Array:
-    """A finite displacement, said as a target of the port."""
-    try:
+def _with_displacement(mounted: Mounted, displacement: ArrayLike) -> Mounted:
+    """Given a finite displacement, said as a target of the port."""
+    name, port = mounted.name, mounted.port
+    with _errors_about(f"displacement of {name!r}"):
         value = port.as_target(displacement)
-    except InputError as error:
-        raise InputError(f"displacement of {name!r}: {error.what}", remedy=error.remedy) from error
     if not np.isfinite(value).all():
         raise InputError(
             f"displacement of {name!r} is {displacement}", remedy=f"give finite values [{port.displacement_unit}]"
         )
-    return value
+    return replace(mounted, displacement=value)
