@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of, require_kind_of, whole
-from pliant.errors import NotConvergedError, PliantError
 from pliant.motion.held import Held
 from pliant.motion.increment import Increment
 from pliant.motion.newton import Newton
@@ -69,21 +68,19 @@ class Dynamics:
             return self._in_parts(state, target, extra, times)
         held = Held(self.robot, state, extra)
         first = self._linearized(state, target, held, self.h, times)
-        if not (first.ok or isinstance(first.cause, _Overreach)):
-            return first
-        return self._newton(state, target, first, held, times)
+        return self._newton(state, target, first, held, times) if first.ok or _overreaches(first) else first
 
     def _in_parts(self, state: State, target: Array, extra: ExtraRows, times: Times) -> StepResult:
         """The step as a whole where it is believed, else in as many equal parts as that takes."""
         parts, most = 1, round(1 / SHORTEST)
         while True:
             result = self._taken(state, target, extra, parts, times)
-            if result.ok or parts >= most or not isinstance(result.cause, _Overreach):
+            if parts >= most or not _overreaches(result):
                 break
             parts *= 2
-        cause = result.cause.error if isinstance(result.cause, _Overreach) else result.cause
-        status = Status.SHORTENED if parts > 1 and result.ok else result.status
-        return replace(result, status=status, state=result.state if result.ok else state, cause=cause)
+        if not result.ok:
+            return replace(result, state=state)
+        return replace(result, status=Status.SHORTENED) if parts > 1 else result
 
     def _taken(self, state: State, target: Array, extra: ExtraRows, parts: int, times: Times) -> StepResult:
         """The step in equal parts; what is prescribed and what is held moves on in parts, too."""
@@ -128,7 +125,7 @@ class Dynamics:
         distortion = Distortion.of(equations.assembly, state.x, pose.x)
         if not distortion.is_believable:
             load = hardest_load(equations, state.pose, robot.loads(efforts))
-            cause = _Overreach(distortion.error(f"a linearized step of {h:.3g} s under {load}"))
+            cause = distortion.error(f"a linearized step of {h:.3g} s under {load}")
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
         status = Status.STEPPED if found.definite else Status.WARPED
         return StepResult(status, state.moved(pose, efforts, h), residual, 1, times.seconds, (residual,))
@@ -151,9 +148,6 @@ class Dynamics:
         return replace(result, state=after, warped_iterations=warped)
 
 
-class _Overreach(NotConvergedError):
-    """A step that is not believed: shorter ones may be; error: what to tell where none is."""
-
-    def __init__(self, error: PliantError) -> None:
-        super().__init__(error.what, remedy=error.remedy)
-        self.error = error
+def _overreaches(result: StepResult) -> bool:
+    """Whether a step is not believed because of what it does to the elements: shorter ones may be."""
+    return result.cause is not None and "distortion" in result.cause.evidence

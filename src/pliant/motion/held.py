@@ -111,6 +111,8 @@ class Held:
 
     def remembering(self, state: State) -> State:
         """A state at the end of a step that was accepted, with the memory that it leaves."""
+        if not self.memory:
+            return state
         ports = self.robot.ports
         memory = {
             name: ports[name].attachment.port.remembered(ports[name].attachment.positions(state.x), old)
@@ -118,15 +120,17 @@ class Held:
         }
         return replace(state, memory=memory)
 
-    def displacement(self, x: Array, references: Sequence[Array | None]) -> Array:
-        """delta at node positions x, (k,); relative ports measured from references of all ports."""
+    def displacement(self, x: Array, near: Sequence[PlacedPort]) -> Array:
+        """delta at node positions x, (k,); relative ports are measured as those placed `near`, of all ports."""
         layout = self._layout
-        placed = [a.at(x, references[k]) for a, k in zip(layout.attachments, layout.numbers, strict=True)]
+        placed = [a.at(x, near[k].reference) for a, k in zip(layout.attachments, layout.numbers, strict=True)]
         parts = [port.displacement[part] for port, part in zip(placed, layout.parts, strict=True)]
         return np.concatenate([*parts, self.extra.at(x)])
 
     def shortfall(self, x: Array, placed: Sequence[PlacedPort] | None = None) -> Array:
         """delta - d at node positions x, and slip since the anchors, (k,); placed: the ports there, where they are known."""
+        if not self:
+            return np.empty(0)
         layout, ports = self._layout, self.robot.ports
         here = [a.faced(x) for a in layout.attachments] if placed is None else placed
         aims = [ports[name].displacement for name in layout.given]

@@ -140,14 +140,15 @@ class Newton:
         at = self._equations.factor(
             pose, self._loads(efforts), tangent=self._tangent, fallback=BY_HALVES, h=self._h, damping=damping, times=self._times
         )  # fmt: skip
-        value, gradient, largest = at.here.potential, at.here.gradient, at.largest_force()
-        if self._increment is not None:
+        if self._increment is None:
+            value, gradient, largest = at.here.potential, at.here.gradient, at.largest_force()
+        else:
             value, gradient, largest = self._increment.at(pose, at.here)
         return _Point(at, value, gradient, np.maximum(self.tolerance * largest, at.force_rounding()))
 
     def _evaluated(self, pose: Pose, efforts: Array, near: Factored) -> tuple[float, Array]:
         """Value and gradient on the nodes next to a point, measured as there."""
-        here = self._equations.evaluate(pose, self._loads(efforts), near.references)
+        here = self._equations.evaluate(pose, self._loads(efforts), near.placed)
         value, gradient = here.potential, here.gradient
         if self._increment is not None:
             value, gradient, _ = self._increment.at(pose, here)
@@ -164,6 +165,8 @@ class Newton:
 
     def _off(self, imbalance: float, short: Array, efforts: Array, move: HeldStep, close: Array) -> float:
         """What is out of balance or not where it is held, over what counts as none."""
+        if not self.held:
+            return imbalance if np.isfinite(imbalance) else np.inf
         violation = self.held.violation(short, efforts[self.held.rows], move.W)
         parts = np.append(violation / close, imbalance)
         return float(parts.max()) if np.isfinite(parts).all() else np.inf
@@ -185,7 +188,7 @@ class Newton:
         held.penalty = np.maximum(held.penalty, 2 * np.maximum(np.abs(now), np.abs(move.efforts)))
         merit = point.value + self._of_held(at.pose, efforts, short, at)
         slope = float(np.vdot(at.on_coordinates(point.gradient), move.step) + now @ move.moved)
-        slope += held.barrier(short + move.moved) - held.barrier(short)
+        slope += held.barrier(short + move.moved) - held.barrier(short) if held else 0.0
         rounding = 1e-9 * (abs(merit) + abs(slope))
         change = held.with_efforts(np.zeros_like(efforts), move.efforts - now)
         for length in 0.5 ** np.arange(30):
@@ -204,5 +207,7 @@ class Newton:
 
     def _of_held(self, pose: Pose, efforts: Array, short: Array, near: Factored) -> float:
         """What the penalty has in place of the work of the held rows."""
-        work = efforts[self.held.rows] @ self.held.displacement(pose.x, near.references)
+        if not self.held:
+            return 0.0
+        work = efforts[self.held.rows] @ self.held.displacement(pose.x, near.placed)
         return float(work) + self.held.barrier(short)

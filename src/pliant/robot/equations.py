@@ -98,12 +98,12 @@ class Equations:
         """The factorization; its analysis is done at first use."""
         return Cholesky(self.assembly.pattern, threads=self._threads)
 
-    def evaluate(self, pose: Pose, loads: Loads, references: Sequence[Array | None] | None = None) -> Evaluation:
-        """The potential and its gradient; relative ports are measured from references, by default from where they are."""
+    def evaluate(self, pose: Pose, loads: Loads, near: Sequence[PlacedPort] | None = None) -> Evaluation:
+        """The potential and its gradient; relative ports are measured as those placed `near`, else from where they are."""
         gradient = np.zeros((self.assembly.node_count, 3))
         energy = self._add_bodies(pose, gradient, 0.0, 0.0, None, None)
         placed = [
-            a.faced(pose.x) if references is None else a.at(pose.x, references[k])
+            a.faced(pose.x) if near is None else a.at(pose.x, near[k].reference)
             for k, a in enumerate(self.attachments.values())
         ]
         potential, largest = self._add_loads(pose, loads, placed, gradient, 0.0, 0.0)
@@ -200,20 +200,13 @@ class Equations:
         return potential, largest
 
     def port_force(self, placed: Sequence[PlacedPort], efforts: Array) -> Array:
-        """H^T lambda of port rows (m,) on the nodes (n, 3) [N]."""
+        """H^T lambda of port rows, the first of these efforts, on the nodes (n, 3) [N]."""
         out = np.zeros((self.assembly.node_count, 3))
+        if not efforts.any():
+            return out
         for rows, port in zip(self.slices.values(), placed, strict=True):
             if efforts[rows].any():
                 out[port.attachment.entry_nodes] += np.tensordot(efforts[rows], port.slopes, 1)
-        return out
-
-    def support_force(self, gradient: Array) -> Array:
-        """The part of a gradient on the nodes (n, 3) that the supports take: all at held nodes, across the planes at sliding
-        ones, nothing at free ones and inside rigid parts."""
-        assembly = self.assembly
-        out = np.where(assembly.held[:, None], gradient, 0.0)
-        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
-            out[node] = gradient[node] - projector @ gradient[node]
         return out
 
     def damping_blocks(self, pose: Pose) -> Array:

@@ -45,11 +45,6 @@ class Factored:
         """A is this times the Hessian of what is minimized."""
         self._stamp = self.equations.stamp
 
-    @property
-    def references(self) -> list[Array | None]:
-        """What the ports are measured from here."""
-        return [port.reference for port in self.placed]
-
     def require_current(self, stamp: int | None = None) -> None:
         """Raise an InputError where the memory that this, or what was made of it by then, stands on holds something else."""
         if self.equations.stamp != (self._stamp if stamp is None else stamp):

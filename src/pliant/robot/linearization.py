@@ -71,10 +71,7 @@ class Linearization:
         """
         model = self.model
         motion = self._compliance.resume(self._at.scale * (efforts - model.efforts))
-        share = 1.0
-        if largest_move < np.inf:
-            way = self._at.way_of(motion)
-            share = min(1.0, largest_move / way) if way > 0 else 1.0
+        share = min(1.0, largest_move / max(self._at.way_of(motion), 1e-300))
         pose, share = moved_believably(self._at.equations.assembly, self.state.pose, motion, share)
         if share < 1.0:
             efforts = model.efforts + share * (efforts - model.efforts)

@@ -233,57 +233,44 @@ class Robot:
                 remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
             )
         number = self._body_number(body, f"port {name!r}")
-        own, loaded = self.bodies[number], role not in (Role.EFFECTOR, Role.SENSOR)
+        own, first = self.bodies[number], int(self._first_nodes[number])
         bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
         effort = np.zeros(len(port.row_names))
         with _errors_about(f"port {name!r}"):
-            attachment = Attachment(port, own, int(self._first_nodes[number]), loaded=loaded)
+            attachment = Attachment(port, own, first, loaded=role not in (Role.EFFECTOR, Role.SENSOR))
             attachment.port.check_place(own)
             if role in (Role.ACTUATOR, Role.HELD):
                 attachment.port.check_efforts(*bounds.effort.T)
                 effort[: port.given_rows] = np.clip(0.0, *bounds.effort.T)
+        fixed = first + np.concatenate([own.supports.fixed, own.supports.prescribed])
+        # a load on fixed nodes goes into the support, and a sensor may look at anything
+        if role not in (Role.IMPOSED, Role.SENSOR) and np.isin(attachment.entry_nodes, fixed).all():
+            raise InputError(
+                f"port {name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing can move",
+                remedy="choose a place that is free to move, or sense(...) to look at it only",
+                nodes=attachment.entry_nodes,
+            )
         rows = slice(len(self.row_names), len(self.row_names) + len(effort))
         return Mounted(name, port, attachment, self.body_names[number], role, rows, effort, bounds)
 
     def _body_number(self, body: str | Body | None, who: str) -> int:
         """Which body is meant: by name, by itself, or the only one."""
-        found = [
-            k
-            for k, (name, own) in enumerate(zip(self.body_names, self.bodies, strict=True))
-            if body is own or (isinstance(body, str) and body == name)
-        ]
-        if body is None and len(self.bodies) == 1:
+        names = self.body_names
+        if body is None and len(names) == 1:
             return 0
+        found = [k for k, own in enumerate(self.bodies) if body is own or (isinstance(body, str) and body == names[k])]
         if len(found) != 1:
             said = "no body" if body is None else f"body {body!r}"
             raise InputError(
                 f"{who} is on {said}" + (", of which there are several" if found else ""),
-                remedy=f"give body= one of {', '.join(map(repr, self.body_names))}, or the body itself",
+                remedy=f"give body= one of {', '.join(map(repr, names))}, or the body itself",
             )
         return found[0]
 
     def _add(self, mounted: Mounted) -> None:
-        # a load on fixed nodes goes into the support, and a sensor may look at anything
-        attachment = mounted.attachment
-        if mounted.role not in (Role.IMPOSED, Role.SENSOR) and not self._can_move(attachment):
-            raise InputError(
-                f"port {mounted.name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing "
-                "can move",
-                remedy="choose a place that is free to move, or sense(...) to look at it only",
-                nodes=attachment.entry_nodes,
-            )
         self._ports[mounted.name] = mounted
         self.row_names = (*self.row_names, *mounted.labels)
         self.__dict__.pop("equations", None)
-
-    def _can_move(self, attachment: Attachment) -> bool:
-        """Whether any node of a port is neither fixed nor prescribed."""
-        held = [
-            first + ids
-            for first, body in zip(self._first_nodes, self.bodies, strict=False)
-            for ids in (body.supports.fixed, body.supports.prescribed)
-        ]
-        return bool(np.setdiff1d(attachment.entry_nodes, np.concatenate(held)).size)
 
     def require_unchanged(self, row_names: tuple[str, ...], what: str) -> None:
         """Raise an InputError where a port was added since `row_names` was looked up, for what was made then."""
@@ -400,13 +387,15 @@ class Robot:
         return np.asarray(assembly.rest_x[assembly.prescribed])
 
     def reactions(self, state: State) -> Array:
-        """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3); zero at nodes that are not held.
-
-        Sliding nodes feel the force along their normals.
-        """
+        """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3): none at nodes that are free or in rigid
+        parts, along their normals at sliding ones."""
         self.require_fits(state)
-        here = self.equations.evaluate(state.pose, self.loads(state.efforts))
-        return self.equations.support_force(here.gradient)
+        assembly = self.equations.assembly
+        gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
+        out = np.where(assembly.held[:, None], gradient, 0.0)
+        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
+            out[node] = gradient[node] - projector @ gradient[node]
+        return out
 
     def linearize(
         self, state: State, *, tangent: Tangent = "exact", h: float | None = None, extra: ExtraRows = NO_ROWS

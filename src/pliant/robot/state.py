@@ -53,8 +53,8 @@ class State:
     def moved(self, pose: Pose, efforts: Array, h: float | None = None) -> State:
         """The state at another pose with other efforts (m + k,): at rest, or h seconds later with the velocity of the way."""
         v = np.zeros_like(self.v) if h is None else (pose.x - self.x) / h
-        ports, extra = np.split(efforts, [len(self.efforts)])
-        return replace(self, pose=pose, v=v, efforts=ports, extra=extra, time=self.time + (h or 0.0))
+        count, later = len(self.efforts), self.time + (h or 0.0)
+        return replace(self, pose=pose, v=v, efforts=efforts[:count], extra=efforts[count:], time=later)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to an .npz file (plain arrays, no pickle); the suffix is added where it is missing."""
