@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -15,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers
-from pliant.errors import InputError, PliantError, SupportError
+from pliant.errors import InputError, SupportError
 from pliant.port import Attachment, Cable, Port
 from pliant.robot.diagnosis import diagnosis
 from pliant.robot.equations import AT_ONCE, Equations, Loads, Times
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.linearization import Linearization
-from pliant.robot.mounted import Mounted, Ports
+from pliant.robot.mounted import Mounted, Ports, errors_about
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 
@@ -57,7 +56,7 @@ class Robot:
         named = _named(bodies)
         self.bodies, self.body_names = tuple(named.values()), tuple(named)
         self._first_nodes = np.concatenate([[0], np.cumsum([body.node_count for body in self.bodies])]).astype(int)
-        self._gravity = _acceleration(gravity)
+        self.set_gravity(gravity)
         self.threads = threads
         self._ports = Ports()
         self.row_names: tuple[str, ...] = ()
@@ -134,13 +133,12 @@ class Robot:
                 remedy="impose exactly one of effort= and displacement=",
             )
         if displacement is not None:
-            mounted = self._mounted(name, port, body, Role.HELD, effort_limits)
-            self._add(_with_displacement(mounted, displacement))
+            self._add(self._mounted(name, port, body, Role.HELD, effort_limits).with_displacement(displacement))
             return
         if effort_limits is not None:
             raise InputError(f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement=")
         assert effort is not None
-        self._add(_with_effort(self._mounted(name, port, body, Role.IMPOSED), effort))
+        self._add(self._mounted(name, port, body, Role.IMPOSED).with_effort(effort))
 
     def sense(self, name: str, port: Port, *, body: str | Body | None = None) -> None:
         """Add a port that is only looked at: its effort is zero."""
@@ -154,7 +152,7 @@ class Robot:
                 f"{name!r} is a {mounted.role.name.lower()}, which has no effort to set",
                 remedy="add it with impose(effort=) or actuate",
             )
-        self._ports[name] = _with_effort(mounted, effort)
+        self._ports[name] = mounted.with_effort(effort)
 
     def set_displacement(self, name: str, displacement: ArrayLike) -> None:
         """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
@@ -163,7 +161,7 @@ class Robot:
             raise InputError(
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
-        self._ports[name] = _with_displacement(mounted, displacement)
+        self._ports[name] = mounted.with_displacement(displacement)
 
     def move_pull(self, name: str, position: ArrayLike) -> None:
         """Pull a cable from another place in space (3,) [m] from now on; motions and controllers take it over.
@@ -175,7 +173,7 @@ class Robot:
             raise InputError(
                 f"{name!r} is a {type(mounted.port).__name__}, not a cable", remedy="choose a Cable with pull="
             )
-        with _errors_about(f"port {name!r}"):
+        with errors_about(f"port {name!r}"):
             moved = mounted.port.with_pull(position)
         mounted.attachment.replace_port(moved)
         self._ports[name] = replace(mounted, port=moved)
@@ -236,7 +234,7 @@ class Robot:
         own, first = self.bodies[number], int(self._first_nodes[number])
         bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
         effort = np.zeros(len(port.row_names))
-        with _errors_about(f"port {name!r}"):
+        with errors_about(f"port {name!r}"):
             attachment = Attachment(port, own, first, loaded=role not in (Role.EFFECTOR, Role.SENSOR))
             attachment.port.check_place(own)
             if role in (Role.ACTUATOR, Role.HELD):
@@ -292,7 +290,13 @@ class Robot:
 
     def set_gravity(self, gravity: ArrayLike) -> None:
         """Change gravity (3,) [m/s^2]; motions take it over from their next step on."""
-        self._gravity = _acceleration(gravity)
+        value = as_numbers(gravity)
+        if value.shape != (3,) or not np.isfinite(value).all():
+            raise InputError(
+                f"gravity is {gravity!r}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)"
+            )
+        value.setflags(write=False)
+        self._gravity = value
 
     @cached_property
     def equations(self) -> Equations:
@@ -331,20 +335,19 @@ class Robot:
     def require_fits(self, state: State, extra: ExtraRows = NO_ROWS) -> None:
         """Raise an InputError unless the state is one of this robot, as it is now, and extra rows are on nodes that it has."""
         assembly = self.equations.assembly
+        remedy = "make the state with robot.rest() after all ports have been added"
+        nodes, rigid = (assembly.node_count, 3), len(assembly.rigid_names)
         shapes = (state.x.shape, state.v.shape, state.efforts.shape, state.pose.centers.shape)
-        nodes = (assembly.node_count, 3)
-        if shapes != (nodes, nodes, (len(self.row_names),), (len(assembly.rigid_names), 3)):
+        if shapes != (nodes, nodes, (len(self.row_names),), (rigid, 3)):
             raise InputError(
                 f"the state has {len(state.x)} nodes, {len(state.efforts)} port rows, {len(state.pose.centers)} rigid parts",
-                remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(assembly.rigid_names)}: make the "
-                "state with robot.rest() after all ports have been added",
+                remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {rigid}: {remedy}",
             )
         known = {name: part.shape for name, part in state.memory.items()}
         if known != {name: self._ports[name].attachment.port.first_memory().shape for name in self.remembering}:
             raise InputError(
                 f"the state has a memory of {', '.join(map(repr, known)) or 'no port'}",
-                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: make the "
-                "state with robot.rest() after all ports have been added",
+                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: {remedy}",
             )
         extra.require_nodes(assembly.node_count)
 
@@ -424,47 +427,3 @@ def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
     if not named or not all(isinstance(name, str) and isinstance(body, Body) for name, body in named.items()):
         raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
     return named
-
-
-@contextmanager
-def _errors_about(what: str) -> Iterator[None]:
-    """An error from within becomes an InputError that names what it is about."""
-    try:
-        yield
-    except PliantError as error:
-        raise InputError(f"{what}: {error.what}", remedy=error.remedy, **error.evidence) from error
-
-
-def _acceleration(gravity: ArrayLike) -> Array:
-    value = as_numbers(gravity)
-    if value.shape != (3,) or not np.isfinite(value).all():
-        raise InputError(f"gravity is {gravity!r}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
-    value.setflags(write=False)
-    return value
-
-
-def _with_effort(mounted: Mounted, effort: ArrayLike) -> Mounted:
-    """Given a finite effort per row that can be given one, within what the port can do; zero for the others."""
-    name, port, rows = mounted.name, mounted.attachment.port, mounted.port.given_rows
-    value = as_numbers(effort)
-    if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
-        raise InputError(
-            f"effort of {name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]"
-        )
-    out = np.zeros(len(port.row_names))
-    out[:rows] = value
-    with _errors_about(f"port {name!r}"):
-        port.check_efforts(out, out)
-    return replace(mounted, effort=out)
-
-
-def _with_displacement(mounted: Mounted, displacement: ArrayLike) -> Mounted:
-    """Given a finite displacement, said as a target of the port."""
-    name, port = mounted.name, mounted.port
-    with _errors_about(f"displacement of {name!r}"):
-        value = port.as_target(displacement)
-    if not np.isfinite(value).all():
-        raise InputError(
-            f"displacement of {name!r} is {displacement}", remedy=f"give finite values [{port.displacement_unit}]"
-        )
-    return replace(mounted, displacement=value)
