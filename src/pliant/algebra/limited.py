@@ -20,9 +20,16 @@ INDEPENDENT = 1e-10
 """Smallest square of a pivot, of rows scaled to compliance 1, that tells them from rows that do the same."""
 
 
+NEGATIVE = 1e-9
+"""How far below zero an eigenvalue of rows scaled to compliance 1 is more than rounding."""
+
+
 def limited_efforts(P: Array, r: Array, limits: Array, now: Array) -> Array:
-    """The answer lambda (k,) for P (k, k), positive semidefinite, and limits (k, 2) (low, high); where there is none, `now`
-    (k,) put within the limits."""
+    """The answer lambda (k,) for P (k, k) and limits (k, 2) (low, high); where there is none, `now` (k,) put within the limits.
+
+    Where P is not positive semidefinite (past a limit point) the answer is no minimum, but it holds the same rows: P lambda +
+    r = 0 where no limit holds, and its sign at the others.
+    """
     if not (np.isfinite(P).all() and np.isfinite(r).all()):
         return now
     P, scale = scaled(P)
@@ -31,6 +38,9 @@ def limited_efforts(P: Array, r: Array, limits: Array, now: Array) -> Array:
         y = np.linalg.solve(P, -q)
         if ((y >= low) & (y <= high)).all():
             return np.asarray(y * scale)
+    elif np.linalg.eigvalsh(P)[0] < -NEGATIVE:
+        held = _complementary(P, q, low, high, now / scale)
+        return np.asarray(np.clip(now if held is None else held * scale, *limits.T))
     # rows that do the same leave P singular; a small share of the unit matrix makes the QP one with a single answer
     solution = solve_qp(QuadraticProgram(P + 1e-9 * np.eye(len(P)), q, low, high))
     if not solution.ok:
@@ -38,9 +48,32 @@ def limited_efforts(P: Array, r: Array, limits: Array, now: Array) -> Array:
     return np.asarray(np.clip(_polished(P, q, low, high, solution) * scale, *limits.T))
 
 
+def _complementary(P: Array, q: Array, low: Array, high: Array, now: Array) -> Array | None:
+    """y within its limits with P y + q = 0 in the rows that no limit holds, by exchanging rows from those that hold `now`;
+    None where no exchange comes to an end."""
+    y = np.clip(now, low, high)
+    off = P @ y + q
+    held = ((y > low) & (y < high)) | ((y <= low) & (off < 0.0)) | ((y >= high) & (off > 0.0))
+    for _ in range(4 * len(y) + 8):
+        inner = P[np.ix_(held, held)]
+        rest = q[held] + P[np.ix_(held, ~held)] @ y[~held]
+        y[held] = np.linalg.lstsq(inner, -rest, rcond=INDEPENDENT)[0]
+        beyond = (y < low) | (y > high)
+        if beyond.any():
+            y = np.clip(y, low, high)
+            held = held & ~beyond
+            continue
+        off = P @ y + q
+        back = ~held & (((y <= low) & (off < -1e-12)) | ((y >= high) & (off > 1e-12)))
+        if not back.any():
+            return y
+        held = held | back
+    return None
+
+
 def scaled(P: Array) -> tuple[Array, Array]:
-    """S P S with ones on its diagonal, and the diagonal of S (k,)."""
-    diagonal = np.diag(P)
+    """S P S with ones (or minus ones) on its diagonal, and the diagonal of S (k,)."""
+    diagonal = np.abs(np.diag(P))
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     return scale[:, None] * P * scale, scale
 

@@ -107,7 +107,7 @@ class Dynamics:
         robot, equations = self.robot, self.robot.equations
         own = state.efforts_with(len(held.extra))
         efforts, loads = held.efforts(own), robot.loads(own, extra=held.extra)
-        found = equations.factor(state.pose, loads, tangent=self.tangent, fallback=AT_ONCE, h=h, times=times)
+        found = equations.factor(state.pose, loads, tangent=self.tangent, shares=AT_ONCE, h=h, times=times)
         if not found.report.ok:
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=diagnosis(found))
         force = equations.port_force(found.placed, efforts - own) - found.here.gradient

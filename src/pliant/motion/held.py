@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.limited import limited_efforts
+from pliant.algebra.limited import limited_efforts, scaled
 from pliant.body import Pose
 from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
@@ -35,12 +35,19 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class HeldStep:
     """A linearized step of the coordinates (nc, 3), the efforts of the held rows after it (k,), how those rows respond W
-    (k, k), and how far the step moves them, H dq (k,)."""
+    (k, k), how far the step moves them, H dq (k,), and along how many independent ways of motion that keep the rows where they
+    are held the potential is curved downwards, by the inertia rule
+
+        excess = n-(K) - n-(W_hh + diag c),
+
+    n- the count of negative eigenvalues, h the rows that no limit lets go, c their own compliance.
+    """
 
     step: Array
     efforts: Array
     W: Array
     moved: Array
+    excess: int
 
 
 class _Layout:
@@ -155,7 +162,7 @@ class Held:
         displacements to stay.
         """
         if not self:
-            return HeldStep(at.solve(force), np.empty(0), np.empty((0, 0)), np.empty(0))
+            return HeldStep(at.solve(force), np.empty(0), np.empty((0, 0)), np.empty(0), at.report.negatives)
         self.update(at.pose, efforts)
         now = efforts[self.rows]
         placed = [at.placed[number] for number in self._layout.numbers]
@@ -163,10 +170,45 @@ class Held:
         W = at.scale * found.W
         short = self.shortfall(at.pose.x, placed) - offset
         if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
-            return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift)
+            return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift, 0)
         target = limited_efforts(W + np.diag(self.compliance), short + found.shift - W @ now, self.limits, now)
         step = found.resume(at.scale * (target - now))
-        return HeldStep(step, target, W, found.shift + W @ (target - now))
+        excess = at.report.negatives and at.report.negatives - self._negatives(W, target)
+        return HeldStep(step, target, W, found.shift + W @ (target - now), excess)
+
+    def holding(self, efforts: Array) -> NDArray[np.bool_]:
+        """Which held rows no limit lets go with these efforts of theirs (k,)."""
+        return np.asarray((efforts > self.limits[:, 0]) & (efforts < self.limits[:, 1]))
+
+    def _negatives(self, W: Array, efforts: Array) -> int:
+        """n-(W_hh + diag c)."""
+        hold = self.holding(efforts)
+        P, _ = scaled((W + np.diag(self.compliance))[np.ix_(hold, hold)])
+        return int((np.linalg.eigvalsh(P) < 0.0).sum())
+
+    def descents(self, at: Factored, efforts: Array) -> Array:
+        """Directions of the coordinates, (count, 3 nc), that keep the rows where they are held and along which the potential is
+        curved downwards: d^T K d = -1 each, conjugate, the steepest first.
+
+        From the negative pivots' U = L^-T e_j by the projection P u = u - K^-1 H^T W_hh^-1 H u on H d = 0 that is orthogonal in
+        K: there U^T P^T K P U = -I - (H U)^T W_hh^-1 (H U) is a small matrix whose negative eigenvectors are what is sought.
+        """
+        from scipy.sparse import csr_matrix
+
+        U = at.equations.cholesky.descents()
+        hold = self.holding(efforts[self.rows]) if self else np.empty(0, bool)
+        if not hold.any():
+            return U
+        placed = [at.placed[number] for number in self._layout.numbers]
+        indptr, indices, data = self._layout.H.at(placed, at.T, self.extra)
+        H = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, U.shape[1]))[hold]
+        X = np.array([at.equations.cholesky.solve(row) for row in H.toarray()])
+        W = H @ X.T + np.diag(self.compliance[hold])
+        HU = H @ U.T
+        weights = np.linalg.solve(W, HU)
+        curvatures, vectors = np.linalg.eigh(-np.eye(len(U)) - HU.T @ weights)
+        down = vectors[:, curvatures < 0.0] / np.sqrt(-curvatures[curvatures < 0.0])
+        return np.asarray((U.T @ down - X.T @ (weights @ down)).T)
 
     def barrier(self, short: Array) -> float:
         """sum max over lambda of (-lambda s - 1/2 c lambda^2), limits without compliance cut at the penalty: what holding
@@ -180,7 +222,7 @@ class Held:
 
     def violation(self, short: Array, efforts: Array, W: Array) -> Array:
         """How far each row is from where its law has it, or from its limit where that holds it, (k,), in its unit."""
-        stiffness = np.diag(W) + self.compliance
+        stiffness = np.abs(np.diag(W)) + self.compliance
         per = np.where(stiffness > 0.0, stiffness, 1.0)
         off = short + self.compliance * efforts
         return np.asarray(np.abs(efforts - np.clip(efforts - off / per, *self.limits.T)) * per)

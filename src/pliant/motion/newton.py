@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,31 +17,67 @@ from pliant.motion.result import Status, StepResult
 from pliant.robot import State
 from pliant.robot.diagnosis import diagnosis, hardest_load
 from pliant.robot.distortion import Distortion
-from pliant.robot.equations import BY_HALVES, Loads, Times
+from pliant.robot.equations import EXACT, MIXED, Loads, Times
 from pliant.robot.factored import Factored
 
 Array = NDArray[np.float64]
 
 
+FEW = int(__import__("os").environ.get("FEW", "4"))
+"""Directions in which the potential may be curved downwards for a step to be turned over along each."""
+WATCHED = 8
+"""Full steps in a row that may fail to lower the potential before the iteration goes back and takes a shorter one."""
+LONGEST = 0.25
+"""How far a step may move a node, as a share of the robot's size."""
+MOST_ESCAPES = 5
+"""Unstable equilibria that are left on the way to a stable one."""
+
+
 @dataclass(frozen=True)
 class _Point:
-    """Where the iteration is: the factorized equations, value and gradient on the nodes (n, 3) of what is minimized, and the
-    force out of balance that counts as none [N], (nc, 1)."""
+    """Where the iteration is, and where one step leads.
+
+    at: the factorized equations; efforts (m + k,); value and gradient on the nodes (n, 3) of what is minimized; allowed: force
+    out of balance that counts as none [N], (nc, 1); move: the whole step; short: how far the held rows are off (k,); close:
+    what of that counts as none (k,); off: what is out of balance or not where it is held, over what counts as none; moving:
+    whether prescribed nodes are on their way.
+    """
 
     at: Factored
+    efforts: Array
     value: float
     gradient: Array
     allowed: Array
+    move: HeldStep
+    short: Array
+    close: Array
+    off: float
+    moving: bool
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the equations could be solved here."""
+        return self.at.report.usable
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether this is an equilibrium."""
+        return not self.moving and (self.off <= 1.0 or self.at.is_rounding(self.move.step))
 
 
 class Newton:
     """Newton's method from a pose and efforts on; no held rows is the plain case.
 
-    Every equilibrium is a minimum, so the line search looks at the value: steps that raise it are shortened (Armijo), and near
+    Every stable equilibrium is a minimum, so a watchman looks at the value (Chamberlain et al. 1982). Whole steps are taken as
+    long as one of `WATCHED` in a row leads below where they began; else it goes back there and shortens the step (Armijo). Near
     the minimum, where differences of the value drown in rounding, a step that lowers what is out of balance is good as well.
     With held rows it looks at the exact penalty M = Pi0 + sum max(-low s, -high s), s = delta - d, of which every step is a
     direction downhill; there a step that halves what is off (forces and displacements, each over its tolerance) is good too, so
     that curved constraints do not hold up the last iterations. Either way it comes to an end.
+
+    The tangent may have negative eigenvalues. Those that held rows account for (`HeldStep.excess` is 0) belong to a minimum:
+    past a limit point a held volume is stable though the pressure falls. One more than that is turned over, so that the step
+    leads downhill along it too; with several, far from any equilibrium, the tangent is mixed with the warped one.
     """
 
     def __init__(
@@ -54,11 +91,12 @@ class Newton:
         search: bool = True,
         weight: float = 1.0,
         increment: Increment | None = None,
+        escape: bool = False,
     ) -> None:
         """tolerance: force out of balance that counts as none, relative to the largest at work; weight: a share of gravity;
-        increment: the step through time, where an equilibrium is not what is sought."""
+        increment: the step through time, where an equilibrium is not what is sought; escape: from unstable equilibria."""
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
-        self._tangent, self._weight, self._times = tangent, weight, times
+        self._tangent, self._weight, self._times, self._escape = tangent, weight, times, escape
         self._increment, self._h = increment, None if increment is None else increment.h
         self._equations, self._size = held.robot.equations, held.robot.size
 
@@ -77,49 +115,103 @@ class Newton:
         first iteration.
         """
         pose = state.pose if pose is None else pose
-        held, warped, best = self.held, 0, np.inf
-        status, history, cause = Status.NOT_CONVERGED, [], None
+        status, history, cause, warped, escapes = Status.NOT_CONVERGED, [], None, 0, 0
+        relaxed, best, reference = 0, np.inf, None
         for _ in range(self.max_iterations):
-            point = self._point(pose, efforts)
-            at = point.at
-            if not at.report.ok:
-                status, cause = Status.FAILED, diagnosis(at)
+            here = self._point(pose, efforts, offset, prescribed)
+            history.append(float(np.abs(here.at.on_coordinates(here.gradient)).max()))
+            warped += not here.at.definite
+            if not here.is_usable and relaxed == 0:
+                status, cause = Status.FAILED, diagnosis(here.at)
                 break
-            warped += not at.definite
-            force, moving = -point.gradient, False
-            if prescribed is not None:
-                shift = prescribed - pose.x[at.equations.assembly.prescribed]
-                if moving := bool(shift.any()):
-                    force -= at.force_of_prescribed(shift) / at.scale
-            history.append(float(np.abs(at.on_coordinates(point.gradient)).max()))
-            imbalance = at.imbalance(point.gradient, point.allowed)
-            if not held and not moving and imbalance <= 1.0:
-                status = Status.CONVERGED
-                break
-            move = held.linear_step(at, at.scale * force, efforts, offset)
-            close = self._close(move, efforts, point.allowed)
-            short = held.shortfall(pose.x) - offset
-            off = self._off(imbalance, short, efforts, move, close)
-            if not moving and (off <= 1.0 or at.is_rounding(move.step)):
-                status = Status.CONVERGED
-                efforts = held.with_efforts(efforts, np.clip(efforts[held.rows], *held.limits.T))
-                break
-            best = min(best, off)
-            if moving or not self.search:
-                pose, efforts = at.moved(move.step, prescribed), held.with_efforts(efforts, move.efforts)
-            else:
-                found = self._search(point, efforts, move, short, offset, close, off, best)
-                if found is None:
-                    status = Status.STALLED
+            if here.is_usable and here.is_balanced:
+                status, away = self._arrived(here, escapes)
+                if away is None:
+                    efforts = self.held.with_efforts(efforts, np.clip(efforts[self.held.rows], *self.held.limits.T))
                     break
-                pose, efforts = found
-            if not Distortion.of(at.equations.assembly, pose.x, pose.x).is_material:
+                pose, relaxed, best, escapes = away, 0, np.inf, escapes + 1
+                continue
+            reference, best = here if relaxed == 0 or reference is None else reference, min(best, here.off)
+            there = self._whole(here, prescribed)
+            if here.moving or not self.search or self._is_better(there, reference, offset, best):
+                relaxed = 0
+            elif here.is_usable and relaxed < WATCHED and self._is_sound(there):
+                relaxed += 1
+            else:
+                relaxed, shorter = 0, self._searched(reference, offset, best)
+                if shorter is None:
+                    status, pose, efforts = Status.STALLED, reference.at.pose, reference.efforts
+                    break
+                there = shorter
+            pose, efforts = there
+            if relaxed == 0 and not self._is_material(pose):
                 break
         if cause is None:
             status, cause = self._judged(status, state, pose, efforts)
         after = state.moved(pose, efforts, self._h) if cause is None else state
         residual = history[-1] if history else np.nan
-        return StepResult(status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped)
+        return StepResult(
+            status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, escapes
+        )
+
+    def _arrived(self, here: _Point, escapes: int) -> tuple[Status, Pose | None]:
+        """How it ended at an equilibrium, and where to go on from, where it is unstable and is to be left."""
+        if self._increment is not None:
+            return Status.CONVERGED, None
+        excess = here.move.excess if self._tangent == "exact" else self._excess(here)
+        if excess == 0:
+            return Status.CONVERGED, None
+        away = self._away(here) if self._escape and escapes < MOST_ESCAPES else None
+        return Status.UNSTABLE, away
+
+    def _excess(self, here: _Point) -> int:
+        """Ways of motion along which the potential is curved downwards, by the exact tangent, where another was used."""
+        at = self._equations.factor(here.at.pose, self._loads(here.efforts), signed=True, times=self._times)
+        if not at.report.usable:
+            return 1
+        return self.held.linear_step(at, -at.here.gradient, here.efforts).excess
+
+    def _away(self, here: _Point) -> Pose | None:
+        """Down the steepest way from an unstable equilibrium that keeps the held rows, as far as the value falls."""
+        at = self._equations.factor(here.at.pose, self._loads(here.efforts), signed=True, times=self._times)
+        down = self.held.descents(at, here.efforts) if at.report.usable else np.empty((0, 0))
+        if not len(down):
+            return None
+        way = down[0].reshape(-1, 3)
+        way = way / at.way_of(way)
+        begin, length, found, lowest = here.value, 1e-3 * self._size, None, here.value
+        side = min((1.0, -1.0), key=lambda sign: self._evaluated(at.moved(sign * length * way), here.efforts, at)[0])
+        while 1e-8 * self._size < length < self._size:
+            pose = at.moved(side * length * way)
+            value, _ = self._evaluated(pose, here.efforts, at)
+            if value < lowest:
+                found, lowest, length = pose, value, 2 * length
+            elif found is None:
+                length /= 4
+            else:
+                break
+        return found if lowest < begin else None
+
+    def _whole(self, here: _Point, prescribed: Array | None) -> tuple[Pose, Array]:
+        """Pose and efforts after the whole step, or as much of it as is not too far at once."""
+        length = 1.0 if here.moving or not self.search else self._longest(here)
+        target = prescribed if here.moving else None
+        return here.at.moved(length * here.move.step, target), self._efforts_after(here, length)
+
+    def _longest(self, here: _Point) -> float:
+        way = here.at.way_of(here.move.step)
+        return min(1.0, LONGEST * self._size / way) if way > 0.0 else 1.0
+
+    def _efforts_after(self, here: _Point, length: float) -> Array:
+        now = here.efforts[self.held.rows]
+        return self.held.with_efforts(here.efforts, now + length * (here.move.efforts - now))
+
+    def _is_material(self, pose: Pose) -> bool:
+        return Distortion.of(self._equations.assembly, pose.x, pose.x).is_material
+
+    def _is_sound(self, there: tuple[Pose, Array]) -> bool:
+        """Whether a pose may be linearized at."""
+        return bool(np.isfinite(there[0].x).all() and np.isfinite(there[1]).all()) and self._is_material(there[0])
 
     def _judged(self, status: Status, state: State, pose: Pose, efforts: Array) -> tuple[Status, PliantError | None]:
         """The status, and why, where that is not to be believed."""
@@ -133,18 +225,64 @@ class Newton:
     def _loads(self, efforts: Array) -> Loads:
         return self.held.robot.loads(efforts, extra=self.held.extra, weight=self._weight)
 
-    def _point(self, pose: Pose, efforts: Array) -> _Point:
-        """Linearized at a pose under efforts (m + k,)."""
+    def _point(self, pose: Pose, efforts: Array, offset: Array | float, prescribed: Array | None) -> _Point:
+        """Linearized at a pose under efforts (m + k,), with the step from there."""
+        here = self._stepping(pose, efforts, offset, prescribed, EXACT)
+        if not here.is_usable or not 0 <= here.move.excess <= FEW:
+            mixed = self._stepping(pose, efforts, offset, prescribed, MIXED)
+            excess = here.move.excess if here.is_usable else 1  # singular: nobody can promise that it is stable
+            return replace(mixed, move=replace(mixed.move, excess=excess))
+        if here.move.excess:
+            return self._turned_over(here)
+        return here
+
+    def _turned_over(self, here: _Point) -> _Point:
+        """With the step's parts along the directions d in which the potential is curved downwards, d^T K d = -1, turned over: a
+        Newton step goes uphill there. It is lengthened while the value falls: where the slope is small, as next to an unstable
+        equilibrium, turning alone would only double the distance from there."""
+        at, step = here.at, here.move.step
+        down = self.held.descents(at, here.efforts)
+        slopes = down @ at.on_coordinates(here.gradient).reshape(-1) * at.scale
+        part = -(slopes @ down).reshape(step.shape)
+        step, way = step + 2 * part, at.way_of(part)
+        lowest, longer = self._evaluated(at.moved(step), here.efforts, at)[0], 3.0 * part
+        while way > 0.0 and (way := 4 * way) < LONGEST * self._size:
+            value, _ = self._evaluated(at.moved(step + longer), here.efforts, at)
+            if not value < lowest:
+                break
+            lowest, step, longer = value, step + longer, 4 * longer
+        return replace(here, move=replace(here.move, step=step))
+
+    def _stepping(
+        self, pose: Pose, efforts: Array, offset: Array | float, prescribed: Array | None, shares: Sequence[float]
+    ) -> _Point:
+        """With some share of the exact tangent."""
         self._times.mark("solve")
-        damping = None if self._increment is None else self._increment.damping
+        held, damping = self.held, None if self._increment is None else self._increment.damping
         at = self._equations.factor(
-            pose, self._loads(efforts), tangent=self._tangent, fallback=BY_HALVES, h=self._h, damping=damping, times=self._times
+            pose, self._loads(efforts), tangent=self._tangent, shares=shares, signed=shares is EXACT, h=self._h,
+            damping=damping, times=self._times
         )  # fmt: skip
         if self._increment is None:
             value, gradient, largest = at.here.potential, at.here.gradient, at.largest_force()
         else:
             value, gradient, largest = self._increment.at(pose, at.here)
-        return _Point(at, value, gradient, np.maximum(self.tolerance * largest, at.force_rounding()))
+        force, moving = -gradient, False
+        if prescribed is not None:
+            shift = prescribed - pose.x[at.equations.assembly.prescribed]
+            moving = bool(shift.any())
+        if not at.report.usable:
+            nothing = np.empty(0)
+            move = HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), nothing, nothing, nothing, 0)
+            return _Point(at, efforts, value, gradient, nothing, move, nothing, nothing, np.inf, moving)
+        if moving:
+            force -= at.force_of_prescribed(shift) / at.scale
+        allowed = np.maximum(self.tolerance * largest, at.force_rounding())
+        move = held.linear_step(at, at.scale * force, efforts, offset)
+        close = self._close(move, efforts, allowed)
+        short = held.shortfall(pose.x) - offset
+        off = self._off(at.imbalance(gradient, allowed), short, efforts, move, close)
+        return _Point(at, efforts, value, gradient, allowed, move, short, close, off, moving)
 
     def _evaluated(self, pose: Pose, efforts: Array, near: Factored) -> tuple[float, Array]:
         """Value and gradient on the nodes next to a point, measured as there."""
@@ -158,7 +296,7 @@ class Newton:
     def _close(self, move: HeldStep, efforts: Array, allowed: Array) -> Array:
         """Displacements that count as none, (k,): a share of what the efforts do, what the force that counts as none does,
         and rounding."""
-        compliance = np.diag(move.W)
+        compliance = np.abs(np.diag(move.W))
         reach = compliance * np.maximum(np.abs(efforts[self.held.rows]), np.abs(move.efforts))
         rounding = 16 * np.finfo(float).eps * self._size
         return np.asarray(max(self.tolerance, 1e-12) * reach + compliance * allowed.max() + rounding)
@@ -171,38 +309,45 @@ class Newton:
         parts = np.append(violation / close, imbalance)
         return float(parts.max()) if np.isfinite(parts).all() else np.inf
 
-    def _search(
-        self,
-        point: _Point,
-        efforts: Array,
-        move: HeldStep,
-        short: Array,
-        offset: Array | float,
-        close: Array,
-        off: float,
-        best: float,
-    ) -> tuple[Pose, Array] | None:
-        """What the longest good step leads to, of length 1, 1/2, 1/4 ...; None where none is good."""
-        held, at = self.held, point.at
-        now = efforts[held.rows]
-        held.penalty = np.maximum(held.penalty, 2 * np.maximum(np.abs(now), np.abs(move.efforts)))
-        merit = point.value + self._of_held(at.pose, efforts, short, at)
-        slope = float(np.vdot(at.on_coordinates(point.gradient), move.step) + now @ move.moved)
-        slope += held.barrier(short + move.moved) - held.barrier(short) if held else 0.0
+    def _merit(self, here: _Point) -> tuple[float, float]:
+        """Of a point, and its slope along the whole step from there; the penalty grows until that is downhill."""
+        held, now = self.held, here.efforts[self.held.rows]
+        slope = float(np.vdot(here.at.on_coordinates(here.gradient), here.move.step) + now @ here.move.moved)
+        if not held:
+            return here.value, slope
+        held.penalty = np.maximum(held.penalty, 2 * np.maximum(np.abs(now), np.abs(here.move.efforts)))
+        for _ in range(12):
+            gain = held.barrier(here.short + here.move.moved) - held.barrier(here.short)
+            if slope + gain < 0.0 or not here.at.report.negatives:
+                break
+            held.penalty = 2 * held.penalty
+        return here.value + self._of_held(here.at.pose, here.efforts, here.short, here.at), slope + gain
+
+    def _is_better(
+        self, there: tuple[Pose, Array], reference: _Point, offset: Array | float, best: float, length: float = 1.0
+    ) -> bool:
+        """Whether a pose and efforts are progress, seen from the reference."""
+        held, at = self.held, reference.at
+        merit, slope = self._merit(reference)
         rounding = 1e-9 * (abs(merit) + abs(slope))
-        change = held.with_efforts(np.zeros_like(efforts), move.efforts - now)
-        for length in 0.5 ** np.arange(30):
-            pose, trial = at.moved(length * move.step), efforts + length * change
-            value, gradient = self._evaluated(pose, trial, at)
-            there = held.shortfall(pose.x) - offset
-            reached = value + self._of_held(pose, trial, there, at)
-            its_off = self._off(at.imbalance(gradient, point.allowed), there, trial, move, close)
-            if (
-                reached <= merit + 1e-4 * length * slope
-                or (abs(reached - merit) <= rounding and its_off < off)
-                or (held and its_off <= 0.5 * best)
-            ):
-                return pose, trial
+        pose, efforts = there
+        value, gradient = self._evaluated(pose, efforts, at)
+        short = held.shortfall(pose.x) - offset
+        reached = value + self._of_held(pose, efforts, short, at)
+        off = self._off(at.imbalance(gradient, reference.allowed), short, efforts, reference.move, reference.close)
+        return bool(
+            reached <= merit + 1e-4 * length * slope
+            or (abs(reached - merit) <= rounding and off < reference.off)
+            or (held and off <= 0.5 * best)
+        )
+
+    def _searched(self, reference: _Point, offset: Array | float, best: float) -> tuple[Pose, Array] | None:
+        """What the longest good step from a point leads to, of a half, a quarter ... of its length; None where none is good."""
+        longest = self._longest(reference)
+        for length in longest * 0.5 ** np.arange(1, 30):
+            there = reference.at.moved(length * reference.move.step), self._efforts_after(reference, length)
+            if self._is_better(there, reference, offset, best, length):
+                return there
         return None
 
     def _of_held(self, pose: Pose, efforts: Array, short: Array, near: Factored) -> float:

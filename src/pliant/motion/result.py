@@ -13,11 +13,15 @@ from pliant.robot import State
 class Status(Enum):
     """How a step ended; the value is the explanation with its remedy."""
 
-    CONVERGED = "the forces balance to the tolerance"
+    CONVERGED = "the forces balance to the tolerance, and the equilibrium is stable"
     STEPPED = "one linearized step was taken, as asked"
     WARPED = "one linearized step was taken with the warped tangent, because the exact one is not positive definite"
     SHORTENED = (
         "the whole step would have distorted elements beyond belief; it was taken in parts, or only a part of it was"
+    )
+    UNSTABLE = (
+        "the forces balance, but the robot would leave this equilibrium by itself; ask for branch='stable', lower the load, or "
+        "hold what moves away"
     )
     NOT_CONVERGED = "the iteration limit was reached; take more load steps or iterations, or a larger tolerance"
     STALLED = (
@@ -43,7 +47,8 @@ class StepResult:
     """The state after a step and how it came about.
 
     residual: largest force out of balance [N]; iterations: linear solves; times: seconds per stage; history: the residual
-    at each iteration; cause: why it failed, where it did; warped_iterations: how many fell back to the warped tangent.
+    at each iteration; cause: why it failed, where it did; warped_iterations: how many fell back to the warped tangent;
+    escapes: how many unstable equilibria were left on the way to a stable one.
     """
 
     status: Status
@@ -54,6 +59,7 @@ class StepResult:
     history: tuple[float, ...] = ()
     cause: PliantError | None = None
     warped_iterations: int = 0
+    escapes: int = 0
 
     @property
     def ok(self) -> bool:

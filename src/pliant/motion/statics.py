@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
-from pliant.checks import as_numbers, number, per_row, require_kind_of, whole
+from pliant.checks import as_numbers, number, one_of, per_row, require_kind_of, whole
 from pliant.errors import InputError
 from pliant.motion.held import Held
 from pliant.motion.newton import Newton
@@ -20,6 +21,7 @@ from pliant.robot.equations import AT_ONCE, Times, require_tangent
 from pliant.robot.extra import NO_ROWS
 
 Array = NDArray[np.float64]
+Branch: TypeAlias = Literal["stable", "any"]
 
 
 class Statics:
@@ -49,10 +51,12 @@ class Statics:
         load_steps: int = 1,
         tangent: Tangent = "exact",
         line_search: bool = True,
+        branch: Branch = "stable",
     ) -> None:
         """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
         of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so
-        many equal parts."""
+        many equal parts. branch: "stable" goes on from an unstable equilibrium to a stable one (the result's `escapes` tells
+        how often); "any" ends there, with status UNSTABLE."""
         require_kind_of(robot, "robot", Robot)
         require_tangent(tangent)
         self.robot = robot
@@ -61,6 +65,8 @@ class Statics:
         self.load_steps = whole(load_steps, "load_steps")
         self.tangent: Tangent = tangent
         self.line_search = line_search
+        one_of(branch, "branch", ("stable", "any"))
+        self.branch = branch
 
     def solve(
         self,
@@ -102,7 +108,7 @@ class Statics:
             now = held.with_efforts(first + share * (goal - first), now[held.rows])
             newton = Newton(
                 held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
-                search=self.line_search, weight=base + (1 - base) * share
+                search=self.line_search, weight=base + (1 - base) * share, escape=self.branch == "stable"
             )  # fmt: skip
             result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
             parts.append(result)
@@ -115,6 +121,7 @@ class Statics:
             iterations=sum(part.iterations for part in parts),
             history=tuple(residual for part in parts for residual in part.history),
             warped_iterations=sum(part.warped_iterations for part in parts),
+            escapes=sum(part.escapes for part in parts),
         )
 
     def step(self, state: State, *, extra: ExtraRows = NO_ROWS) -> StepResult:
@@ -126,7 +133,7 @@ class Statics:
         robot.require_fits(state, extra)
         held, own = Held(robot, state, extra), state.efforts_with(len(extra))
         efforts, loads = held.efforts(own), robot.loads(own, extra=extra)
-        found = equations.factor(state.pose, loads, tangent=self.tangent, fallback=AT_ONCE, times=times)
+        found = equations.factor(state.pose, loads, tangent=self.tangent, shares=AT_ONCE, times=times)
         if not found.report.ok:
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=diagnosis(found))
         force = equations.port_force(found.placed, efforts - own) - found.here.gradient

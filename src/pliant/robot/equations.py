@@ -32,9 +32,9 @@ Array = NDArray[np.float64]
 SINGULAR = 1e-13
 """Smallest ratio of a pivot to its diagonal entry that counts as a stiffness and not as rounding."""
 
-AT_ONCE, BY_HALVES = (0.0,), (0.75, 0.5, 0.0)
-"""How much of the exact tangent is left, the warped one being the rest, where it is not positive definite: for single steps,
-and for Newton's iterations, which go on from there."""
+EXACT, AT_ONCE, MIXED = (1.0,), (1.0, 0.0), (0.75, 0.5, 0.0)
+"""How much of the exact tangent is taken, the warped one being the rest, one after the other until it is positive definite:
+for looking at it, for single steps, and where Newton's iteration knows that the exact one will not do."""
 
 
 @dataclass
@@ -115,15 +115,17 @@ class Equations:
         loads: Loads,
         *,
         tangent: Tangent = "exact",
-        fallback: Sequence[float] = (),
+        shares: Sequence[float] = EXACT,
+        signed: bool = False,
         h: float | None = None,
         damping: Array | None = None,
         times: Times | None = None,
     ) -> Factored:
         """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
 
-        fallback: where the exact tangent is not positive definite, the shares of it to be tried in a mixture with the warped
-        one (`AT_ONCE`, `BY_HALVES`). damping: the blocks of D (`damping_blocks`) where they are not to be taken at this pose.
+        shares: of the exact tangent in mixtures with the warped one, to be tried until one is positive definite (`AT_ONCE`,
+        `MIXED`); signed: an indefinite one will do. damping: the blocks of D (`damping_blocks`) where they are not to be taken
+        at this pose.
         """
         require_tangent(tangent)
         if h is not None:
@@ -132,8 +134,7 @@ class Equations:
         T, placed = self.assembly.slope(pose), [a.faced(pose.x) for a in self.attachments.values()]
         times.mark("ports")
         scale = 1.0 if h is None else h * h
-        shares = (1.0, *fallback) if tangent == "exact" else (0.0,)
-        for exactness in shares:
+        for exactness in shares if tangent == "exact" else (0.0,):
             self.stamp += 1
             exact, warped = exactness * scale, (1 - exactness) * scale
             self.values[: len(self.assembly.node_rows)] = 0.0
@@ -144,13 +145,13 @@ class Equations:
             self.assembly.pull_back(T, self.values, exact * gradient if exact else None)
             times.mark("ports")
             report = cholesky.factor(self.values)
-            if report.ok and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
+            if report.usable and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
                 report = replace(report, usable=False, index=report.smallest_index, axis=-1)
             times.mark("factor")
-            if report.ok:
+            if report.usable and (signed or report.negatives == 0):
                 break
         here = Evaluation(energy + potential, gradient, largest)
-        return Factored(self, pose, loads, here, placed, T, h, report, exactness == shares[0])
+        return Factored(self, pose, loads, here, placed, T, h, report, exactness == 1.0 or tangent == "warped")
 
     def _add_bodies(
         self, pose: Pose, gradient: Array, exact: float, warped: float, h: float | None, damping: Array | None

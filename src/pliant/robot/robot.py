@@ -411,7 +411,7 @@ class Robot:
         self.equations.cholesky  # noqa: B018 - analysed before the clock starts
         times = Times()
         loads = self.loads(state.efforts_with(len(extra)), extra=extra)
-        found = self.equations.factor(state.pose, loads, tangent=tangent, fallback=AT_ONCE, h=h, times=times)
+        found = self.equations.factor(state.pose, loads, tangent=tangent, shares=AT_ONCE, h=h, times=times)
         if not found.report.ok:
             raise diagnosis(found)
         self._sequence += 1
