@@ -23,7 +23,7 @@ from pliant.robot.factored import Factored
 Array = NDArray[np.float64]
 
 
-FEW = int(__import__("os").environ.get("FEW", "4"))
+FEW = 4
 """Directions in which the potential may be curved downwards for a step to be turned over along each."""
 WATCHED = 8
 """Full steps in a row that may fail to lower the potential before the iteration goes back and takes a shorter one."""
@@ -91,12 +91,13 @@ class Newton:
         search: bool = True,
         weight: float = 1.0,
         increment: Increment | None = None,
-        escape: bool = False,
+        any_branch: bool = False,
     ) -> None:
         """tolerance: force out of balance that counts as none, relative to the largest at work; weight: a share of gravity;
-        increment: the step through time, where an equilibrium is not what is sought; escape: from unstable equilibria."""
+        increment: the step through time, where an equilibrium is not what is sought; any_branch: an unstable equilibrium will do,
+        so that only what is out of balance is looked at."""
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
-        self._tangent, self._weight, self._times, self._escape = tangent, weight, times, escape
+        self._tangent, self._weight, self._times, self._any_branch = tangent, weight, times, any_branch
         self._increment, self._h = increment, None if increment is None else increment.h
         self._equations, self._size = held.robot.equations, held.robot.size
 
@@ -161,7 +162,7 @@ class Newton:
         excess = here.move.excess if self._tangent == "exact" else self._excess(here)
         if excess == 0:
             return Status.CONVERGED, None
-        away = self._away(here) if self._escape and escapes < MOST_ESCAPES else None
+        away = self._away(here) if not self._any_branch and escapes < MOST_ESCAPES else None
         return Status.UNSTABLE, away
 
     def _excess(self, here: _Point) -> int:
@@ -228,6 +229,8 @@ class Newton:
     def _point(self, pose: Pose, efforts: Array, offset: Array | float, prescribed: Array | None) -> _Point:
         """Linearized at a pose under efforts (m + k,), with the step from there."""
         here = self._stepping(pose, efforts, offset, prescribed, EXACT)
+        if self._any_branch and here.is_usable:
+            return here
         if not here.is_usable or not 0 <= here.move.excess <= FEW:
             mixed = self._stepping(pose, efforts, offset, prescribed, MIXED)
             excess = here.move.excess if here.is_usable else 1  # singular: nobody can promise that it is stable
@@ -339,6 +342,7 @@ class Newton:
             reached <= merit + 1e-4 * length * slope
             or (abs(reached - merit) <= rounding and off < reference.off)
             or (held and off <= 0.5 * best)
+            or (self._any_branch and off < reference.off)
         )
 
     def _searched(self, reference: _Point, offset: Array | float, best: float) -> tuple[Pose, Array] | None:

@@ -108,7 +108,7 @@ class Statics:
             now = held.with_efforts(first + share * (goal - first), now[held.rows])
             newton = Newton(
                 held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
-                search=self.line_search, weight=base + (1 - base) * share, escape=self.branch == "stable"
+                search=self.line_search, weight=base + (1 - base) * share, any_branch=self.branch == "any"
             )  # fmt: skip
             result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
             parts.append(result)
