@@ -59,7 +59,7 @@ class Commander:
                 remedy="make it from the robot: Guard.of_robot(robot, kind)",
             )
         self.target = np.full(len(self.controller.goal), np.nan)
-        self.target_rows, self.effector_rows = self.controller.target_rows, self.controller.effector_rows
+        self.target_rows, self.effector_rows = controller.question.wanted.labels, controller.question.effector_rows
         self.woke = 0.0
         self.status = DecisionStatus.SOLVED
         self.events = 0
@@ -85,7 +85,7 @@ class Commander:
     def _search(self, now: float, interval: float) -> None:
         """The rest of a period whose QP was not guessed."""
         box, guard = self.box, self.guard
-        self.status = self.controller.search(box.model, interval)
+        self.status = self.controller.decider.search(box.model, interval)
         wanted = self.controller.command(self.kind)
         self.events = guard.check(wanted, now, now - box.stamp)
         if self.events:
@@ -108,4 +108,4 @@ class Commander:
 
     def predicted(self) -> Array:
         """Where the model says that the last decision brings the effectors, [e] (the same array each time)."""
-        return self.controller.predicted(self.box.model.W)
+        return self.controller.predicted()

@@ -22,13 +22,13 @@ def fields_of(question: Question) -> tuple[dict[tuple[str, str], tuple[int, ...]
     limited = np.flatnonzero(bounded)
     n, e, k, m = len(question.sought), len(question.wanted.rows), len(limited), len(question.row_names)
     t, u, h = len(question.wanted.labels), len(question.wanted.turns), len(question.given.rows)
-    g, left = len(question.given.labels), (m, m) if h else (0, 0)
+    g = len(question.given.labels)
     shapes: dict[type, tuple[tuple[int, ...], ...]] = {
         Asked: ((n,), (e,), (e,), (k,), (e, 3), (u,)),
         Reach: ((n, 2), (n, 2), (n,), (n,), (n, 3)),
         Course: ((t,), (t,), (e,), (n,), (n,), (n,), (n + k,)),
         Problem: ((n, n), (n,), (k, n), (n + k,), (n + k,), (n,), (2,), (m,), (e, n)),
-        Holding: ((h,), (g,), (h,), (h, 2), (h,), (h,), (h, 3), (h, h), (m, h), left, (m,), (m,)),
+        Holding: ((h,), (g,), (h,), (h, 2), (h,), (h,), (h, 3), (h, h), (m, h), (m, m), (m,), (m,)),
         ActiveSetWork: ((n + k,), (n, n), (k, k), (3, n + k)),
     }
     named = {
@@ -52,10 +52,8 @@ class Desk:
             self.places[k] = used[kind], shape[0], shape[1] if len(shape) > 1 else 1
             used[kind] += int(np.prod(shape))
         self.numbers, self.whole = np.zeros(used[False]), np.zeros(used[True], np.int64)
-        self.asked, self.reach, self.course, self.problem, self.holding, self.work = (
-            part(*values)
-            for part, values in zip(PARTS, lay_out(self.numbers, self.whole, self.places), strict=True)  # type: ignore[call-arg]
-        )
+        self.parts = lay_out(*self.arrays)
+        self.asked, self.reach, self.course, self.problem, self.holding, self.work = self.parts
         for there, here in (
             (self.asked.a, question.sought),
             (self.asked.e, question.wanted.rows),

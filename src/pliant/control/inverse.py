@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
 from pliant.checks import number
-from pliant.control.decider import Decided, Decider
+from pliant.control.decider import Decider
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
 from pliant.errors import InputError, NotConvergedError, PliantError
@@ -45,8 +46,8 @@ class InverseStep:
     share            part of the way to the decision that was gone, less than 1 where the step was shortened (SLOWED)
     iterations       1 for a step; linearizations of a pose
     times            seconds per stage: assemble, ports, factor, condense, decide, update
-    rank, condition  of the scaled compliance from actuators to effectors: a rank below the number of effector rows means
-                     that they cannot be moved independently
+    compliance       from scaled efforts of the actuators to the effectors, (e, n), None where there is no decision
+    rank, condition  of the compliance: a rank below the number of effector rows means that they cannot be moved independently
     solution         the QP's own answer with its residuals
     cause            the error behind FAILED
 
@@ -82,14 +83,14 @@ class InverseStep:
     times: Mapping[str, float] = field(default_factory=dict)
     cause: PliantError | None = None
     share: float = 1.0
-    decided: Decided | None = None
-    """What the rank and the condition are found from, when they are asked for."""
+    compliance: Array | None = None
 
     @cached_property
     def _singular(self) -> Array:
-        if self.decided is None:
+        """Singular values of the compliance, from the largest to the smallest."""
+        if self.compliance is None:
             return np.array([np.nan])
-        return np.asarray(np.linalg.svd(self.decided.compliance(), compute_uv=False))
+        return np.asarray(np.linalg.svd(self.compliance, compute_uv=False))
 
     @property
     def rank(self) -> int:
@@ -99,9 +100,7 @@ class InverseStep:
     @property
     def condition(self) -> float:
         """Of the compliance from actuators to effectors: its largest singular value over its smallest."""
-        if self.decided is None:
-            return float("nan")
-        return float(self._singular[0] / self._singular[-1]) if self._singular[-1] > 0 else np.inf
+        return float(self._singular[0] / self._singular[-1]) if self._singular[-1] != 0 else np.inf
 
     @property
     def ok(self) -> bool:
@@ -215,30 +214,34 @@ class Inverse:
         state, model, begin = here.state, here.model, time.perf_counter()
         goal, status = self._answer(model, aims, interval)
         if not status.ok:
-            return self._held(state, DecisionStatus.FAILED, None)
-        decider = self.decider
-        efforts = decider.all_efforts(model.efforts)
+            return self._held(state, DecisionStatus.FAILED)
+        efforts = self.decider.all_efforts(model.efforts)
         decided = time.perf_counter()
         after, share = here.follow(efforts, largest_move=self._reach)
         if share == 0.0:
             return self._held(state, DecisionStatus.FAILED, self._too_far(state))
-        times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
-        predicted = model.delta + share * (model.predicted(efforts) - model.delta)
         if status is DecisionStatus.SOLVED and share < 1:
             status = DecisionStatus.SLOWED
+        delta = model.delta + share * (model.predicted(efforts) - model.delta)
+        times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
+        return self._decided(status, after, model, delta, goal, times=times, share=share)
+
+    def _decided(
+        self, status: DecisionStatus, state: State, model: Condensed, delta: Array, goal: Array, **others: Any
+    ) -> InverseStep:
+        """What the decider has decided by a model, with displacements (m,) as they are at the state."""
+        decider, slices, solution = self.decider, model.slices, self.decider.solution()
         return InverseStep(
             status,
-            after,
-            {name: after.efforts[model.slices[name]] for name in self.actuators},
-            {name: predicted[model.slices[name]] for name in self.actuators},
-            self._errors(model, predicted, goal),
-            decider.active,
+            state,
+            {name: state.efforts[slices[name]] for name in self.actuators},
+            {name: delta[slices[name]] for name in self.actuators},
+            self._by_effector(delta[self.question.wanted.rows] - goal),
+            decider.active(solution),
             decider.relaxed,
-            1,
-            decider.solution(),
-            times,
-            share=share,
-            decided=decider.decided(model.W),
+            solution=solution,
+            compliance=decider.compliance(),
+            **others,
         )
 
     def _answer(
@@ -246,12 +249,10 @@ class Inverse:
     ) -> tuple[Array, DecisionStatus]:
         """What is wanted of the effectors (e,), and how the decision for it ended; the answer is the decider's."""
         question, decider, desk = self.question, self.decider, self.decider.desk
-        goal = question.goal(aims, model.references)
-        desk.course.wanted[:] = goal
+        desk.course.wanted[:] = goal = question.goal(aims, model.references)
         desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
-        over = -1.0 if interval is None else interval
-        return goal, decider.decide(model.W, model.delta_free, model.efforts, question.trust(model.efforts), over)
+        return goal, decider.decide(question.numbers(model), -1.0 if interval is None else interval)
 
     def solve_pose(
         self,
@@ -269,43 +270,19 @@ class Inverse:
         what was found is in the answer's `efforts` and `state`.
         """
         self.question.require_current("inverse")
-        return self._converged(self.question.aims(targets), state, statics, tolerance, max_iterations)
-
-    def _converged(
-        self,
-        aims: Mapping[str, Array],
-        state: State | None,
-        statics: Statics | None,
-        tolerance: float,
-        max_iterations: int,
-    ) -> InverseStep:
-        """See `solve_pose`."""
+        aims = self.question.aims(targets)
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
         current = self._equilibrium(statics, self.robot.rest() if state is None else state)
-        step = self._held(current, DecisionStatus.NOT_CONVERGED, None)
-        decider, sought = self.decider, self.question.sought
+        step = self._held(current, DecisionStatus.NOT_CONVERGED)
+        decider, scale, sought = self.decider, self.decider.desk.problem.scale, self.question.sought
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent).model
             goal, status = self._answer(model, aims, None)
             if not status.ok:
                 return replace(step, status=DecisionStatus.FAILED, iterations=iteration)
+            step = self._decided(status, current, model, model.delta, goal, iterations=iteration, times=model.times)
             change = decider.all_efforts(model.efforts) - model.efforts
-            scale = decider.desk.problem.scale
-            size, whole = np.abs(change[sought] / scale).max(), np.abs(decider.efforts / scale).max()
-            step = InverseStep(
-                status,
-                current,
-                {name: model.efforts[model.slices[name]] for name in self.actuators},
-                {name: model.delta[model.slices[name]] for name in self.actuators},
-                self._errors(model, model.delta, goal),
-                decider.active,
-                decider.relaxed,
-                iteration,
-                decider.solution(),
-                model.times,
-                decided=decider.decided(model.W),
-            )
-            if size <= tolerance * max(whole, 1e-12):
+            if np.abs(change[sought] / scale).max() <= tolerance * max(np.abs(decider.efforts / scale).max(), 1e-12):
                 return step
             moved = self._shortened(statics, current, change, self._merit(current, aims), aims)
             if moved is None:
@@ -341,21 +318,17 @@ class Inverse:
         given[actuators] = (state.efforts if efforts is None else efforts)[actuators]
         return statics.solve(state, efforts=given).require().state
 
-    def _errors(self, model: Condensed, delta: Array, goal: Array) -> dict[str, Array]:
-        out, begin = {}, 0
-        for name in self.effectors:
-            rows = model.slices[name]
-            count = rows.stop - rows.start
-            out[name] = delta[rows] - goal[begin : begin + count]
-            begin += count
-        return out
+    def _by_effector(self, rows: Array) -> dict[str, Array]:
+        """Rows (e,) of all effectors by name."""
+        return {name: rows[part] for name, part in self.question.wanted.parts.items()}
 
-    def _held(self, state: State, status: DecisionStatus, cause: PliantError | None) -> InverseStep:
+    def _held(self, state: State, status: DecisionStatus, cause: PliantError | None = None) -> InverseStep:
+        """No decision, and the efforts as they are."""
         robot = self.robot
         efforts = {name: robot.effort(state, name) for name in self.actuators}
-        nothing = {name: np.full(len(robot.ports[name].labels), np.nan) for name in self.effectors}
         displacements = {name: robot.displacement(state, name) for name in self.actuators}
-        return InverseStep(status, state, efforts, displacements, nothing, cause=cause)
+        unknown = self._by_effector(np.full(len(self.question.wanted.rows), np.nan))
+        return InverseStep(status, state, efforts, displacements, unknown, cause=cause)
 
 
 def _duration(interval: float) -> float:

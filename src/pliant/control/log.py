@@ -33,9 +33,8 @@ class LoopLog:
     def __init__(self, file: str | PathLike[str], controller: TwoRates, *, overwrite: bool = False) -> None:
         """file: of the recording (MCAP), which must not exist, unless it is to be overwritten."""
         require_kind_of(controller, "controller", TwoRates)
-        n, e, t = len(controller.controller.rows), len(controller.effector_rows), len(controller.target_rows)
-        names = controller.robot.row_names
-        commands = tuple(names[k] for k in controller.controller.rows)
+        names, commands = controller.robot.row_names, controller.controller.question.labels
+        n, e, t = len(commands), len(controller.effector_rows), len(controller.target_rows)
         control = np.dtype(
             [
                 ("time", "f8"), ("took", "f8"), ("model_age", "f8"), ("status", "i8"), ("events", "i8"),

@@ -79,7 +79,8 @@ class ModelLink:
         """How many keepers were killed so far."""
         self._commands = Mailbox(command_record(question))
         self._command = self._commands.blank()
-        self._command["command"], self._command["given"] = command, question.given_targets()
+        self._command["command"] = command
+        question.take_given(self._command["given"])
         self._commands.write(self._command)
         self._plan = ModelPlan(
             build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience

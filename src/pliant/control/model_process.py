@@ -185,7 +185,8 @@ def _make_models(
 ) -> None:
     """Until told to quit."""
     command = commands.blank()
-    command["command"], command["given"] = loop.command(), loop.question.given_targets()
+    command["command"] = loop.command()
+    loop.question.take_given(command["given"])
     commands.read(command)
     loop.question.give(command["given"])
     loop.settle(np.array(command["command"]))
