@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
-from pliant.checks import number
+from pliant.checks import number, single
 from pliant.control.decider import Decider
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
@@ -182,7 +182,10 @@ class Inverse:
         self.question.require_current("inverse")
         try:
             aims = self.question.aims(targets)
-            interval = self.h if interval is None else _duration(interval)
+            interval = self.h if interval is None else single(interval, "the interval", unit="s")
+            if interval is not None and not 0 <= interval < np.inf:
+                remedy = "give finite seconds since the last decision, >= 0"
+                raise NotANumberError(f"the interval is {interval} s", remedy=remedy)
         except NotANumberError as error:
             return self._held(state, DecisionStatus.HELD, error)
         try:
@@ -329,15 +332,3 @@ class Inverse:
         displacements = {name: robot.displacement(state, name) for name in self.actuators}
         unknown = self._by_effector(np.full(len(self.question.wanted.rows), np.nan))
         return InverseStep(status, state, efforts, displacements, unknown, cause=cause)
-
-
-def _duration(interval: float) -> float:
-    """Seconds since the last decision, not negative."""
-    if not isinstance(interval, (int, float, np.integer, np.floating)):
-        raise InputError(f"the interval is {interval!r}", remedy="give seconds since the last decision")
-    seconds = float(interval)
-    if not 0 <= seconds < np.inf:
-        raise NotANumberError(
-            f"the interval is {seconds} s", remedy="give finite seconds since the last decision, >= 0"
-        )
-    return seconds

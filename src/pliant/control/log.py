@@ -18,6 +18,8 @@ from pliant.robot import Role
 KINDS: tuple[Kind, ...] = ("effort", "displacement")
 COUNTS = ("lost", "late", "damaged", "foreign", "faults")
 """What a drive counts (`DriveStatus`)."""
+OF_MODELS = ("cycle", "process", "failures", "positive_definite", "delta")
+"""What is taken over from the record of a model (`model_record`)."""
 
 
 class LoopLog:
@@ -84,11 +86,11 @@ class LoopLog:
             for count in COUNTS:
                 out[count] = getattr(two.drive.status, count)
         self._control.push(out)
-        box = two.box
-        if box.number != self._made["number"]:
-            made = self._made
-            made["time"], made["number"], made["cycle"], made["process"] = box.stamp, box.number, box.cycle, box.process
-            made["failures"], made["positive_definite"], made["delta"] = box.failures, box.positive_definite, box.delta
+        box, made = two.box, self._made
+        if box.number != made["number"]:
+            made["time"], made["number"] = box.stamp, box.number
+            for name in OF_MODELS:
+                made[name] = box.record[name]
             self._model.push(made)
 
     def close(self) -> None:

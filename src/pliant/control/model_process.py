@@ -16,7 +16,9 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.context import SpawnProcess
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,15 +45,13 @@ BOARD = 10
 class ModelPlan:
     """How to run a model loop elsewhere.
 
-    build: a function of a module (it is found there by name) that makes the robot; models, commands: names of the boxes; kind,
-    tangent: as in `ModelLoop`; rate [Hz]: None for as fast as it goes; cores: that it may use, empty for all; standby: whether
-    a second worker waits, built and warm, to take over; restarts: how often a worker that is dead or stuck is replaced;
-    patience [s]: without a sign of life, and at least twenty times what a model takes, after which it counts as stuck.
+    build: a function of a module (it is found there by name) that makes the robot; kind, tangent: as in `ModelLoop`; rate [Hz]:
+    None for as fast as it goes; cores: that it may use, empty for all; standby: whether a second worker waits, built and warm,
+    to take over; restarts: how often a worker that is dead or stuck is replaced; patience [s]: without a sign of life, and at
+    least twenty times what a model takes, after which it counts as stuck.
     """
 
     build: Callable[[], Robot]
-    models: str
-    commands: str
     kind: Kind
     tangent: Tangent
     rate: float | None
@@ -68,26 +68,39 @@ def command_record(question: Question) -> np.dtype[np.void]:
     return np.dtype([("stamp", "f8"), ("command", "f8", (sought,)), ("given", "f8", (given,))])
 
 
-def start_keeper(plan: ModelPlan, board: str) -> SpawnProcess:
-    """Start the keeper of a model loop; it ends when it is told to, or when this process has died. board: of flags, by name."""
-    process = multiprocessing.get_context("spawn").Process(target=keep_model, args=(plan, board), name="pliant-keeper")
+class Names(NamedTuple):
+    """Of what the processes share: the board of flags, the box of models, and that of commands."""
+
+    board: str
+    models: str
+    commands: str
+
+
+def start_keeper(plan: ModelPlan, names: Names) -> SpawnProcess:
+    """Start the keeper of a model loop; it ends when it is told to, or when this process has died."""
+    return _started(keep_model, (plan, names), "pliant-keeper")
+
+
+def _started(target: Callable[..., None], args: tuple[Any, ...], name: str) -> SpawnProcess:
+    process = multiprocessing.get_context("spawn").Process(target=target, args=args, name=name)
     start_shielded(process)
     return process
 
 
-def keep_model(plan: ModelPlan, name: str) -> None:
+def keep_model(plan: ModelPlan, names: Names) -> None:
     """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over."""
     stay_shielded()
     _keep_to(plan.cores)
-    with Flags(BOARD, name) as board:
-        _keep_workers(plan, board)
+    with Flags(BOARD, names.board) as board:
+        _keep_workers(plan, names, board)
 
 
-def _keep_workers(plan: ModelPlan, board: Flags) -> None:
+def _keep_workers(plan: ModelPlan, names: Names, board: Flags) -> None:
     left = plan.restarts
-    worker, free = _Worker(plan, board, WORKERS[0]), WORKERS[1]
+    start = partial(_Worker, plan, names, board)
+    worker, free = start(WORKERS[0]), WORKERS[1]
     worker.begin()
-    spare = _Worker(plan, board, free) if plan.standby and left else None
+    spare = start(free) if plan.standby and left else None
     while _parent_lives() and not board.values[QUIT]:
         worker.process.join(0.02)
         board.values[SPARE] = spare is not None and spare.warm
@@ -99,24 +112,23 @@ def _keep_workers(plan: ModelPlan, board: Flags) -> None:
         worker.end()
         board.values[SPARE] = 0.0
         ended = worker.place
-        worker = spare if spare is not None and spare.process.is_alive() else _Worker(plan, board, free)
+        worker = spare if spare is not None and spare.process.is_alive() else start(free)
         worker.begin()
         free = ended
-        spare = _Worker(plan, board, free) if plan.standby and left else None
+        spare = start(free) if plan.standby and left else None
     worker.process.join(1.0)  # it has read the same word
-    for each in [worker, *([spare] if spare is not None else [])]:
-        each.end()
+    worker.end()
+    if spare is not None:
+        spare.end()
 
 
 class _Worker:
     """A worker as its keeper sees it."""
 
-    def __init__(self, plan: ModelPlan, board: Flags, place: int) -> None:
+    def __init__(self, plan: ModelPlan, names: Names, board: Flags, place: int) -> None:
         self.place, self._board, self._patience = place, board, plan.patience
         board.values[place : place + 4] = 0.0
-        spawn = multiprocessing.get_context("spawn")
-        self.process = spawn.Process(target=run_model, args=(plan, board.name, place), name="pliant-model")
-        start_shielded(self.process)
+        self.process = _started(run_model, (plan, names, place), "pliant-model")
 
     def begin(self) -> None:
         """Let it have its turn."""
@@ -159,7 +171,7 @@ def _die_with_parent() -> None:
             ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
-def run_model(plan: ModelPlan, name: str, place: int) -> None:
+def run_model(plan: ModelPlan, names: Names, place: int) -> None:
     """The worker: builds the robot, gets warm, waits for its turn, and keeps the model up to date until it is told to quit."""
     stay_shielded()
     _die_with_parent()
@@ -169,9 +181,9 @@ def run_model(plan: ModelPlan, name: str, place: int) -> None:
     for _ in range(3):
         loop.cycle(loop.command())
     with (
-        Flags(BOARD, name) as board,
-        contextlib.closing(ModelBox(question, plan.models)) as models,
-        Mailbox(command_record(question), plan.commands) as commands,
+        Flags(BOARD, names.board) as board,
+        contextlib.closing(ModelBox(question, names.models)) as models,
+        Mailbox(command_record(question), names.commands) as commands,
     ):
         board.values[place + WARM] = 1.0
         while not board.wait(place + GO, 0.05):

@@ -25,8 +25,8 @@ class NotANumberError(InputError):
 
 
 class ModelNumbers(NamedTuple):
-    """What a decision needs of a condensed model: W (m, m), delta_free (m,) and the efforts (m,) it was made with, the references
-    of relative ports in a row (9 r,), and trust (n,): how far from those efforts it reaches."""
+    """What a decision needs of a condensed model: W (m, m), delta_free (m,), the efforts (m,) that it was made with, the
+    references of relative ports in a row (9 r,), and trust (n,): how far from those efforts it reaches."""
 
     W: Array
     delta_free: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -105,8 +105,8 @@ def simulate(
         models = _LateModels(loop, box, model_rate)
         measured = Measured(plant.wiring, commander.effector_rows)
         interval, target, command = 1 / (model_rate if together else rate), commander.target, commander.guard.command
-        log = _Log(int(np.floor(seconds * rate)) + 1, question, plant)
-        for tick in range(len(log.time)):
+        run = _blank(int(np.floor(seconds * rate)) + 1, question)
+        for tick in range(len(run.time)):
             now = tick / rate
             fresh = models.look(now, command)
             aims.fill(now, target)
@@ -117,19 +117,10 @@ def simulate(
                     predicted, held = commander.predicted(), commander.events != 0
                     goal = correction.adjust(target, measured.values, interval, predicted=predicted, held=held)
                 commander.tick(now, goal, interval)
-            log.note(tick, now, commander)
+            _note(run, tick, now, commander, plant)
             plant.advance(command, (tick + 1) / rate)
-        return SimulatedRun(
-            log.time,
-            log.target,
-            log.position,
-            log.command,
-            log.age,
-            log.missing,
-            log.status,
-            log.events,
-            *models.norms_and_changes(),
-        )
+        norms, changes = models.norms_and_changes()
+        return replace(run, model_norm=norms, model_change=changes)
 
 
 class _LateModels:
@@ -167,26 +158,28 @@ class _LateModels:
         return np.array(norms), np.array(changes)
 
 
-class _Log:
-    """Room for every period of a run."""
+def _blank(periods: int, question: Question) -> SimulatedRun:
+    """A run with room for so many periods."""
+    t, n, e = len(question.wanted.labels), len(question.sought), len(question.wanted.rows)
 
-    def __init__(self, periods: int, question: Question, plant: SimulatedPlant) -> None:
-        self._question, self._plant = question, plant
-        self.time, self.age = np.zeros(periods), np.zeros(periods)
-        targets = len(question.wanted.labels)
-        self.target, self.position = np.zeros((periods, targets)), np.zeros((periods, targets))
-        self.missing = np.zeros((periods, len(question.wanted.rows)))
-        self.command = np.zeros((periods, len(question.sought)))
-        self.status, self.events = np.zeros(periods, np.int64), np.zeros(periods, np.int64)
+    def room(*columns: int) -> Array:
+        return np.zeros((periods, *columns))
 
-    def note(self, k: int, now: float, commander: Commander) -> None:
-        self.time[k], self.age[k] = now, now - commander.box.stamp
-        self.status[k], self.events[k] = commander.status.code, commander.events
-        self.target[k], self.command[k] = commander.target, commander.guard.command
-        robot, state, names = self._plant.robot, self._plant.state, self._question.effectors
-        places = [robot.displacement(state, name, as_target=True) for name in names]
-        self.position[k] = np.concatenate(places)
-        aims = np.split(commander.target, np.cumsum([len(place) for place in places])[:-1])
-        self.missing[k] = np.concatenate(
-            [robot.shortfall(state, name, aim) for name, aim in zip(names, aims, strict=True)]
-        )
+    status, events = np.zeros((2, periods), np.int64)
+    return SimulatedRun(
+        room(), room(t), room(t), room(n), room(), room(e), status, events, np.empty(0), np.empty(0)
+    )  # fmt: skip
+
+
+def _note(run: SimulatedRun, k: int, now: float, commander: Commander, plant: SimulatedPlant) -> None:
+    """Fill in one period."""
+    run.time[k], run.model_age[k] = now, now - commander.box.stamp
+    run.status[k], run.events[k] = commander.status.code, commander.events
+    run.target[k], run.command[k] = commander.target, commander.guard.command
+    begin = 0
+    for name, rows in commander.controller.question.wanted.parts.items():
+        place = plant.robot.displacement(plant.state, name, as_target=True)
+        end = begin + len(place)
+        run.position[k, begin:end] = place
+        run.missing[k, rows] = plant.robot.shortfall(plant.state, name, commander.target[begin:end])
+        begin = end

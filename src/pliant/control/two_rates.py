@@ -24,6 +24,7 @@ from pliant.control.measured import Measured
 from pliant.control.model_box import ModelBox
 from pliant.control.model_link import ModelLink
 from pliant.control.model_loop import ModelLoop
+from pliant.control.model_process import ModelPlan
 from pliant.control.pace import real_time
 from pliant.control.run import Run
 from pliant.control.targets import Targets, as_targets
@@ -88,10 +89,8 @@ class TwoRates(Commander):
         self.start(hanging.model.delta, hanging.model.efforts, controller.question.targets_at(hanging.state))
         available = usable_cores()
         self.core = available[0] if len(available) > 1 else None
-        self.link = ModelLink(
-            build, controller.question, box, self.guard.command, kind=kind, tangent=tangent, rate=model_rate,
-            cores=available[1:], standby=standby, restarts=restarts, patience=patience
-        )  # fmt: skip
+        plan = ModelPlan(build, kind, tangent, model_rate, available[1:], standby, restarts, patience)
+        self.link = ModelLink(plan, controller.question, box, self.guard.command)
         self.drive: Drive | None = None
         self.measured: Measured | None = None
 
@@ -178,8 +177,6 @@ class TwoRates(Commander):
             raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
         require_kind_of(drive, "drive", Drive)
         self.controller.question.require_current("controller")
-        if correction is not None:
-            require_kind_of(correction, "correction", Correction)
         wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
         if (wiring.kind, wiring.commands) != (self.kind, wanted.commands):
             raise InputError(
@@ -188,12 +185,14 @@ class TwoRates(Commander):
                 remedy="make the drive of Wiring.of_robot(robot, kind) or of a plant of the same kind and ports",
             )
         if correction is not None:
+            require_kind_of(correction, "correction", Correction)
             self.controller.question.require_correctable()
-        if correction is not None and len(correction.value) != len(self.effector_rows):
-            raise InputError(
-                f"the correction has {len(correction.value)} rows",
-                remedy=f"give Correction({len(self.effector_rows)}, ...): {', '.join(self.effector_rows)}",
-            )
+            rows = self.effector_rows
+            if len(correction.value) != len(rows):
+                raise InputError(
+                    f"the correction has {len(correction.value)} rows",
+                    remedy=f"give Correction({len(rows)}, ...): {', '.join(rows)}",
+                )
 
     @property
     def has_spare(self) -> bool:
