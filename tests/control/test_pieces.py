@@ -30,7 +30,7 @@ def prepared(robot, wanted):
     """A decider with a model of the robot where it is at rest under its loads, and what is wanted on its desk."""
     state = Statics(robot).solve().require().state
     model = robot.linearize(state).model
-    decider = Decider(Question.of(robot))
+    decider = Decider(Question(robot))
     decider.desk.course.wanted[:] = wanted
     decider.desk.holding.wanted[:] = decider.question.goal_of_given(model.references)
     return decider, model
@@ -62,7 +62,7 @@ def test_objectives_of_two_pieces_can_be_compared(given):
     scale, norms = decider.desk.problem.scale.copy(), decider.desk.problem.norms.copy()
     best = objective(decider, model, efforts)
     wanted = decider.desk.asked.e
-    assert decider.predicted(np.empty(len(wanted))) == pytest.approx(model.predicted(efforts)[wanted], rel=1e-9)
+    assert decider.predicted() == pytest.approx(model.predicted(efforts)[wanted], rel=1e-9)
     sought = decider.question.sought
     limits = decider.question.given_limits
     for change in (0.98, 1.02):

@@ -225,7 +225,7 @@ def test_everything_has_its_own_place_on_the_desk():
 
 def test_a_model_loop_survives_commands_that_lead_nowhere():
     """Absurd displacements are approached in parts; what is no number leaves the model where it was."""
-    loop = ModelLoop(Question.of(arm()), kind="displacement", tangent="warped")
+    loop = ModelLoop(Question(arm()), kind="displacement", tangent="warped")
     for _ in range(30):
         loop.cycle(np.array([0.5, -0.5, 0.5, 0.5]))
         assert np.isfinite(loop.state.x).all()

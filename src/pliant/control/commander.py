@@ -73,7 +73,7 @@ class Commander:
         """One command [n] by the model that is in the box: what may leave for a drive (the same array each time). interval [s]:
         since the last."""
         self.woke = now
-        self.controller.take_given()
+        self.controller.question.take_given(self.controller.given)
         ended = self._tick(now, target, interval, False)
         code, self.events = ended % STATUSES, ended // STATUSES
         if code == UNSOLVED:
@@ -107,5 +107,6 @@ class Commander:
         return ended
 
     def predicted(self) -> Array:
-        """Where the model says that the last decision brings the effectors, [e] (the same array each time)."""
-        return self.controller.predicted()
+        """Where the model says that the last decision brings the effectors, (e,) (the same array each time): not at the goal
+        where limits keep them from it."""
+        return self.controller.decider.predicted()

@@ -27,7 +27,7 @@ class Controller:
     def __init__(self, robot: Robot, *, energy: float = 1e-8, speed: float | None = None) -> None:
         """energy: weight of the actuators' work; speed: of the goal, per second, in the effectors' unit."""
         speed = None if speed is None else number(speed, "speed", above=0.0, endless=True)
-        self.question = question = Question.of(robot)
+        self.question = question = Question(robot)
         question.require_known_goals()
         self.decider = Decider(question, energy)
         self.speed = robot.size if speed is None else speed
@@ -39,9 +39,8 @@ class Controller:
         self.efforts[:] = np.clip(0.0, *question.effort.T)
         self.goal[:] = np.nan
         self.given: Array = self._holding.given
-        self.take_given()
+        question.take_given(self.given)
         self.rows = question.sought
-        self._predicted = np.zeros(len(question.wanted.rows))
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -57,12 +56,8 @@ class Controller:
         target[desk.asked.turns] = 1.0
         self.decide(model, target, 1.0)
         self.decider.search(model, 1.0)
-        self.predicted()
+        self.decider.predicted()
         desk.numbers[:], desk.whole[:] = before, whole
-
-    def take_given(self) -> None:
-        """Take over the displacements that the robot's ports are given now."""
-        self.question.take_given(self.given)
 
     def start(self, delta: Array, efforts: Array, targets: Array) -> None:
         """Begin from a robot whose ports are at delta (m,) under efforts (m,), its effectors at targets (t,): commands
@@ -81,11 +76,6 @@ class Controller:
         ask(self.given, model.references, self._holding.sources, self._holding.wanted)
         self.goal[:] = course.moved
         return self.decider.decide(model, interval)
-
-    def predicted(self) -> Array:
-        """Where the model of the last decision says that it brings the effectors, (e,) (the same array each time): not at the
-        goal where limits keep them from it."""
-        return self.decider.predicted(self._predicted)
 
     def command(self, kind: Kind) -> Array:
         """The efforts or the displacements (n,) (the same array each time); a guard that sends others writes them here, so

@@ -50,7 +50,7 @@ class Decider:
         n, k = len(question.sought), len(desk.asked.limited)
         self._solver = QuadraticSolver(n, k)
         self._solver.x, self._solver.multipliers, self._solver.work = desk.course.x, desk.course.multipliers, desk.work
-        self._elastic = _Elastic(n, k)
+        self._elastic, self._predicted = _Elastic(n, k), np.zeros(len(question.wanted.rows))
         self.efforts: Array = desk.course.efforts
         self.displacements: Array = desk.course.displacements
         limited = [question.labels[i] for i in desk.asked.limited]
@@ -144,10 +144,10 @@ class Decider:
         asked = self.desk.asked
         return np.asarray(self.desk.holding.W[asked.e[:, None], asked.a] * self.desk.problem.scale)
 
-    def predicted(self, out: Array) -> Array:
-        """out (e,) <- where the model of the last decision says that it brings the effectors."""
-        predict(*self.desk.arrays, out)
-        return out
+    def predicted(self) -> Array:
+        """Where the model of the last decision says that it brings the effectors, (e,) (the same array each time)."""
+        predict(*self.desk.arrays, self._predicted)
+        return self._predicted
 
     def solution(self) -> QuadraticSolution:
         """The QP's answer of the last decision, with the residuals of its optimality conditions."""

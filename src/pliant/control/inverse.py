@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -161,7 +162,7 @@ class Inverse:
         for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
         a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
         self.robot = robot
-        self.question = Question.of(robot)
+        self.question = Question(robot)
         self.decider = Decider(self.question, energy)
         self.actuators, self.effectors = self.question.actuators, self.question.effectors
         require_tangent(tangent)
@@ -215,7 +216,7 @@ class Inverse:
 
     def _decide(self, here: Linearization, aims: Mapping[str, Array], interval: float | None) -> InverseStep:
         state, model, begin = here.state, here.model, time.perf_counter()
-        goal, status = self._answer(model, aims, interval)
+        status = self._answer(model, aims, interval)
         if not status.ok:
             return self._held(state, DecisionStatus.FAILED)
         efforts = self.decider.all_efforts(model.efforts)
@@ -227,10 +228,10 @@ class Inverse:
             status = DecisionStatus.SLOWED
         delta = model.delta + share * (model.predicted(efforts) - model.delta)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
-        return self._decided(status, after, model, delta, goal, times=times, share=share)
+        return self._decided(status, after, model, delta, times=times, share=share)
 
     def _decided(
-        self, status: DecisionStatus, state: State, model: Condensed, delta: Array, goal: Array, **others: Any
+        self, status: DecisionStatus, state: State, model: Condensed, delta: Array, **others: Any
     ) -> InverseStep:
         """What the decider has decided by a model, with displacements (m,) as they are at the state."""
         decider, slices, solution = self.decider, model.slices, self.decider.solution()
@@ -239,7 +240,7 @@ class Inverse:
             state,
             {name: state.efforts[slices[name]] for name in self.actuators},
             {name: delta[slices[name]] for name in self.actuators},
-            self._by_effector(delta[self.question.wanted.rows] - goal),
+            self._by_effector(delta[self.question.wanted.rows] - decider.desk.course.wanted),
             decider.active(solution),
             decider.relaxed,
             solution=solution,
@@ -247,15 +248,13 @@ class Inverse:
             **others,
         )
 
-    def _answer(
-        self, model: Condensed, aims: Mapping[str, Array], interval: float | None
-    ) -> tuple[Array, DecisionStatus]:
-        """What is wanted of the effectors (e,), and how the decision for it ended; the answer is the decider's."""
+    def _answer(self, model: Condensed, aims: Mapping[str, Array], interval: float | None) -> DecisionStatus:
+        """How the decision ended; the answer is the decider's."""
         question, decider, desk = self.question, self.decider, self.decider.desk
-        desk.course.wanted[:] = goal = question.goal(aims, model.references)
+        desk.course.wanted[:] = question.goal(aims, model.references)
         desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
-        return goal, decider.decide(question.numbers(model), -1.0 if interval is None else interval)
+        return decider.decide(question.numbers(model), -1.0 if interval is None else interval)
 
     def solve_pose(
         self,
@@ -275,37 +274,33 @@ class Inverse:
         self.question.require_current("inverse")
         aims = self.question.aims(targets)
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
-        current = self._equilibrium(statics, self.robot.rest() if state is None else state)
+        state = self.robot.rest() if state is None else state
+        current = self._equilibrium(statics, state, state.efforts)
         step = self._held(current, DecisionStatus.NOT_CONVERGED)
         decider, scale, sought = self.decider, self.decider.desk.problem.scale, self.question.sought
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent).model
-            goal, status = self._answer(model, aims, None)
+            status = self._answer(model, aims, None)
             if not status.ok:
                 return replace(step, status=DecisionStatus.FAILED, iterations=iteration)
-            step = self._decided(status, current, model, model.delta, goal, iterations=iteration, times=model.times)
+            step = self._decided(status, current, model, model.delta, iterations=iteration, times=model.times)
             change = decider.all_efforts(model.efforts) - model.efforts
             if np.abs(change[sought] / scale).max() <= tolerance * max(np.abs(decider.efforts / scale).max(), 1e-12):
                 return step
-            moved = self._shortened(statics, current, change, self._merit(current, aims), aims)
+            moved = self._shortened(statics, current, change, aims)
             if moved is None:
                 return step
             current = moved
         return replace(step, status=DecisionStatus.NOT_CONVERGED)
 
-    def _shortened(
-        self, statics: Statics, current: State, change: Array, merit: float, aims: Mapping[str, Array]
-    ) -> State | None:
+    def _shortened(self, statics: Statics, current: State, change: Array, aims: Mapping[str, Array]) -> State | None:
         """The equilibrium after the longest part 1, 1/2, 1/4 ... of a change of efforts that lowers the error."""
-        length = 1.0
-        for _ in range(12):
-            try:
-                there = self._equilibrium(statics, current, current.efforts + length * change)
-            except PliantError:
-                there = None
-            if there is not None and self._merit(there, aims) < merit * (1 - 1e-14):
-                return there
-            length *= 0.5
+        merit = self._merit(current, aims)
+        for halvings in range(12):
+            with suppress(PliantError):
+                there = self._equilibrium(statics, current, current.efforts + 0.5**halvings * change)
+                if self._merit(there, aims) < merit * (1 - 1e-14):
+                    return there
         return None
 
     def _merit(self, state: State, aims: Mapping[str, Array]) -> float:
@@ -314,11 +309,10 @@ class Inverse:
         errors = [robot.ports[name].weight * robot.shortfall(state, name, aims[name]) for name in self.effectors]
         return float(sum(error @ error for error in errors))
 
-    def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
-        """The equilibrium under given efforts, from a state next to it."""
+    def _equilibrium(self, statics: Statics, state: State, efforts: Array) -> State:
+        """The equilibrium under these efforts of the actuators, from a state next to it."""
         given: Array = self.robot.efforts
-        actuators = self.question.sought
-        given[actuators] = (state.efforts if efforts is None else efforts)[actuators]
+        given[self.question.sought] = efforts[self.question.sought]
         return statics.solve(state, efforts=given).require().state
 
     def _by_effector(self, rows: Array) -> dict[str, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control.model_box import ModelBox
-from pliant.control.model_process import BOARD, QUIT, SPARE, ModelPlan, Names, command_record, start_keeper
+from pliant.control.model_process import BOARD, QUIT, SPARE, ModelPlan, command_record, keep_model, started
 from pliant.control.question import Question
 from pliant.errors import InputError, PliantWarning
 from pliant.exchange import Flags, Mailbox, Watchman
@@ -34,7 +34,7 @@ class _Keeping:
         """Start a keeper in the place of one that is dead; models, commands: names of the boxes."""
         self.end()
         self.board = Flags(BOARD)
-        self.process = start_keeper(plan, Names(self.board.name, models, commands))
+        self.process = started(keep_model, "pliant-keeper", plan, (self.board.name, models, commands))
 
     def end(self) -> None:
         """Let it end, with its workers. May be called twice, and at any time."""

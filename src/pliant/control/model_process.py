@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.context import SpawnProcess
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,58 +67,46 @@ def command_record(question: Question) -> np.dtype[np.void]:
     return np.dtype([("stamp", "f8"), ("command", "f8", (sought,)), ("given", "f8", (given,))])
 
 
-class Names(NamedTuple):
-    """Of what the processes share: the board of flags, the box of models, and that of commands."""
-
-    board: str
-    models: str
-    commands: str
+Names = tuple[str, str, str]
+"""Of what the processes share: the board of flags, the box of models, and that of commands."""
 
 
-def start_keeper(plan: ModelPlan, names: Names) -> SpawnProcess:
-    """Start the keeper of a model loop; it ends when it is told to, or when this process has died."""
-    return _started(keep_model, (plan, names), "pliant-keeper")
-
-
-def _started(target: Callable[..., None], args: tuple[Any, ...], name: str) -> SpawnProcess:
+def started(target: Callable[..., None], name: str, *args: object) -> SpawnProcess:
+    """A process by that name that runs the target; `keep_model`, or what that starts."""
     process = multiprocessing.get_context("spawn").Process(target=target, args=args, name=name)
     start_shielded(process)
     return process
 
 
 def keep_model(plan: ModelPlan, names: Names) -> None:
-    """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over."""
+    """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over. It ends when it
+    is told to, or when the process that started it has died."""
     stay_shielded()
     _keep_to(plan.cores)
-    with Flags(BOARD, names.board) as board:
-        _keep_workers(plan, names, board)
-
-
-def _keep_workers(plan: ModelPlan, names: Names, board: Flags) -> None:
-    left = plan.restarts
-    start = partial(_Worker, plan, names, board)
-    worker, free = start(WORKERS[0]), WORKERS[1]
-    worker.begin()
-    spare = start(free) if plan.standby and left else None
-    while _parent_lives() and not board.values[QUIT]:
-        worker.process.join(0.02)
-        board.values[SPARE] = spare is not None and spare.warm
-        if worker.process.exitcode is None and not worker.stuck:
-            continue
-        if left == 0:
-            break
-        left -= 1
-        worker.end()
-        board.values[SPARE] = 0.0
-        ended = worker.place
-        worker = spare if spare is not None and spare.process.is_alive() else start(free)
+    with Flags(BOARD, names[0]) as board:
+        start, left = partial(_Worker, plan, names, board), plan.restarts
+        worker, free = start(WORKERS[0]), WORKERS[1]
         worker.begin()
-        free = ended
         spare = start(free) if plan.standby and left else None
-    worker.process.join(1.0)  # it has read the same word
-    worker.end()
-    if spare is not None:
-        spare.end()
+        while _parent_lives() and not board.values[QUIT]:
+            worker.process.join(0.02)
+            board.values[SPARE] = spare is not None and spare.warm
+            if worker.process.exitcode is None and not worker.stuck:
+                continue
+            if left == 0:
+                break
+            left -= 1
+            worker.end()
+            board.values[SPARE] = 0.0
+            ended = worker.place
+            worker = spare if spare is not None and spare.process.is_alive() else start(free)
+            worker.begin()
+            free = ended
+            spare = start(free) if plan.standby and left else None
+        worker.process.join(1.0)  # it has read the same word
+        worker.end()
+        if spare is not None:
+            spare.end()
 
 
 class _Worker:
@@ -128,7 +115,7 @@ class _Worker:
     def __init__(self, plan: ModelPlan, names: Names, board: Flags, place: int) -> None:
         self.place, self._board, self._patience = place, board, plan.patience
         board.values[place : place + 4] = 0.0
-        self.process = _started(run_model, (plan, names, place), "pliant-model")
+        self.process = started(run_model, "pliant-model", plan, names, place)
 
     def begin(self) -> None:
         """Let it have its turn."""
@@ -176,14 +163,14 @@ def run_model(plan: ModelPlan, names: Names, place: int) -> None:
     stay_shielded()
     _die_with_parent()
     _keep_to(plan.cores)
-    question = Question.of(plan.build())
+    question = Question(plan.build())
     loop = ModelLoop(question, kind=plan.kind, tangent=plan.tangent)
     for _ in range(3):
         loop.cycle(loop.command())
     with (
-        Flags(BOARD, names.board) as board,
-        contextlib.closing(ModelBox(question, names.models)) as models,
-        Mailbox(command_record(question), names.commands) as commands,
+        Flags(BOARD, names[0]) as board,
+        contextlib.closing(ModelBox(question, names[1])) as models,
+        Mailbox(command_record(question), names[2]) as commands,
     ):
         board.values[place + WARM] = 1.0
         while not board.wait(place + GO, 0.05):

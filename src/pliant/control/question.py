@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from pliant.errors import InputError
 from pliant.robot import Robot, Role, State
 
 Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 FARTHEST = 1e6
 """Targets beyond this are no targets, in whatever unit."""
@@ -35,70 +33,47 @@ class ModelNumbers(NamedTuple):
     trust: Array
 
 
-@dataclass(frozen=True)
 class Wanted:
-    """Ports that are to be somewhere, with rows (e,) among those of all ports, and how targets (t,) become displacements:
-    `sources` (e, 3) has, per row, the place in the targets, where its port's reference is among those of the model (-1: it has
-    none, and the row is the target itself), and which entry of the rotation vector it is."""
+    """Ports that are to be somewhere: `parts` has them by name, with which of the rows (e,) each has; rows: where those are
+    among the rows of all ports; labels and turns (u,): of the targets (t,), and where quaternions begin in them.
 
-    parts: Mapping[str, slice]
-    """The ports by name, and which of the rows (e,) each has."""
-    rows: Ids
-    labels: tuple[str, ...]
-    sources: Ids
-    turns: Ids
-    """Where quaternions begin in the targets."""
+    How targets become displacements: `sources` (e, 3) has, per row, the place in the targets, where its port's reference is
+    among those of the model (-1: it has none, and the row is the target itself), and which entry of the rotation vector it is.
+    """
 
-    @classmethod
-    def of(cls, robot: Robot, names: tuple[str, ...], references: Mapping[str, int]) -> Wanted:
+    def __init__(self, robot: Robot, names: tuple[str, ...], references: Mapping[str, int]) -> None:
         """references: where each relative port's reference begins among all of them."""
-        parts: dict[str, slice] = {}
         rows: list[int] = []
-        labels: list[str] = []
         sources: list[tuple[int, int, int]] = []
         turns: list[int] = []
+        self.parts: dict[str, slice] = {}
+        self.labels: tuple[str, ...] = ()
         for name in names:
-            mounted = robot.ports[name]
-            port, first = mounted.attachment.port, len(labels)
-            own = range(mounted.rows.start, mounted.rows.stop)
-            parts[name] = slice(len(rows), len(rows) + len(own))
+            mounted, first = robot.ports[name], len(self.labels)
+            port, own = mounted.attachment.port, range(mounted.rows.start, mounted.rows.stop)
+            self.parts[name] = slice(len(rows), len(rows) + len(own))
+            self.labels += tuple(f"{name}.{part}" if part else name for part in port.target_names)
             rows += own
-            labels += [f"{name}.{part}" if part else name for part in port.target_names]
             places = port.goal_places or [(k, -1) for k in range(len(own))]
             sources += [(first + place, references[name] if axis >= 0 else -1, axis) for place, axis in places]
             turns += sorted({first + place for place, axis in places if axis >= 0})
-        return cls(
-            parts, np.array(rows, np.int64), tuple(labels), np.array(sources, np.int64).reshape(-1, 3),
-            np.array(turns, np.int64)
-        )  # fmt: skip
+        self.rows, self.turns = np.array(rows, np.int64), np.array(turns, np.int64)
+        self.sources = np.array(sources, np.int64).reshape(-1, 3)
 
 
-@dataclass(frozen=True)
 class Question:
-    """A robot's question to whoever decides: actuators whose efforts are sought (n rows), effectors that are to be somewhere
-    (e rows, with weights), ports whose displacement is given (h rows), and all limits. The same for `Inverse` and two rates."""
+    """A robot's question to whoever decides, the same for `Inverse` and two rates.
 
-    robot: Robot
-    row_names: tuple[str, ...]
-    """All rows of the robot when this was asked; see `require_current`."""
-    actuators: tuple[str, ...]
-    sought: Ids
-    wanted: Wanted
-    weights: Array
-    given: Wanted
-    given_limits: Array
-    """Efforts that may hold what is given, (h, 2)."""
-    effort: Array
-    course: Array
-    effort_rate: Array
-    displacement_rate: Array
-    """Limits of the sought rows: efforts and displacements (n, 2), and how fast each may change per second (n,)."""
-    reference_places: Mapping[str, int]
+    sought (n,)          rows of the actuators, whose efforts are sought
+    wanted, weights (e,) where effectors are to be, and how much each of their rows counts
+    given, given_limits  displacements that ports are given, and efforts (h, 2) that may hold them
+    effort, course       limits (n, 2) of the sought efforts, and of the displacements that go with them
+    effort_rate, displacement_rate   how fast those may change per second (n,)
+    """
 
-    @classmethod
-    def of(cls, robot: Robot) -> Question:
-        """What this robot asks; an InputError where it has no actuator or no effector, or friction."""
-        ports = robot.ports
+    def __init__(self, robot: Robot) -> None:
+        """An InputError where the robot has no actuator or no effector, or friction."""
+        self.robot, self.row_names, ports = robot, robot.row_names, robot.ports
         actuators, effectors, held = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.HELD))
         if not actuators or not effectors:
             missing = "actuator" if not actuators else "effector"
@@ -111,23 +86,18 @@ class Question:
                 remedy="decide with a robot that has a Cable instead, and keep the friction for the plant",
             )
         relative = [name for name, mounted in ports.items() if mounted.attachment.port.relative]
-        places = {name: 9 * k for k, name in enumerate(relative)}
+        self.reference_places = {name: 9 * k for k, name in enumerate(relative)}
+        self.actuators, self.effectors = actuators, effectors
+        self.sought = np.concatenate([np.arange(ports[name].rows.start, ports[name].rows.stop) for name in actuators])
+        self.wanted = Wanted(robot, effectors, self.reference_places)
+        self.weights = np.concatenate([ports[name].weight for name in effectors])
+        self.given = Wanted(robot, held, self.reference_places)
+        self.given_limits = np.concatenate([np.empty((0, 2)), *(ports[name].able for name in held)])
         limits = [ports[name].limits for name in actuators]
-        return cls(
-            robot,
-            robot.row_names,
-            actuators,
-            np.concatenate([np.arange(ports[name].rows.start, ports[name].rows.stop) for name in actuators]),
-            Wanted.of(robot, effectors, places),
-            np.concatenate([ports[name].weight for name in effectors]),
-            Wanted.of(robot, held, places),
-            np.concatenate([np.empty((0, 2)), *(ports[name].able for name in held)]),
-            np.concatenate([limit.effort for limit in limits]),
-            np.concatenate([limit.displacement for limit in limits]),
-            np.concatenate([limit.effort_rate for limit in limits]),
-            np.concatenate([limit.displacement_rate for limit in limits]),
-            places,
-        )
+        self.effort = np.concatenate([limit.effort for limit in limits])
+        self.course = np.concatenate([limit.displacement for limit in limits])
+        self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
+        self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -138,11 +108,6 @@ class Question:
     def effector_rows(self) -> tuple[str, ...]:
         """Names of the rows of what is wanted somewhere."""
         return tuple(self.row_names[k] for k in self.wanted.rows)
-
-    @property
-    def effectors(self) -> tuple[str, ...]:
-        """Names of what is wanted somewhere."""
-        return tuple(self.wanted.parts)
 
     def require_current(self, what: str) -> None:
         """Raise an InputError where a port was added since; what: was made of this question."""
@@ -230,7 +195,7 @@ class Question:
             change = mounted.attachment.port.trusted_change(efforts[mounted.rows])
             if change is not None:
                 out[mounted.rows] = change
-        return out[self.sought]
+        return np.asarray(out[self.sought])
 
     def numbers(self, model: Condensed) -> ModelNumbers:
         """A model as decisions take it."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +30,7 @@ Array = NDArray[np.float64]
 class SimulatedRun:
     """What happened, one row per control period: time [s], target and position of the plant's effectors, as targets (t,),
     command (n,) in the plant's unit, how old the model was [s], by how much the effectors' rows miss the target (e,), the code
-    of the decision's status, the guard's flags; and per model the infinity norms of the QP's matrix M = W_ea^T W_ea and of its
-    change."""
+    of the decision's status, the guard's flags."""
 
     time: Array
     target: Array
@@ -42,18 +40,11 @@ class SimulatedRun:
     missing: Array
     status: NDArray[np.int64]
     events: NDArray[np.int64]
-    model_norm: Array
-    model_change: Array
 
     @property
     def error(self) -> Array:
         """Distance of the effectors from their targets at every period (metres and radians add up as they are)."""
         return np.asarray(np.linalg.norm(self.missing, axis=1))
-
-    @property
-    def variation(self) -> Array:
-        """By what share |M' - M| / |M| the QP's matrix changed from one model to the next."""
-        return np.asarray(self.model_change / self.model_norm[:-1])
 
     @property
     def roughness(self) -> float:
@@ -119,8 +110,7 @@ def simulate(
                 commander.tick(now, goal, interval)
             _note(run, tick, now, commander, plant)
             plant.advance(command, (tick + 1) / rate)
-        norms, changes = models.norms_and_changes()
-        return replace(run, model_norm=norms, model_change=changes)
+        return run
 
 
 class _LateModels:
@@ -128,10 +118,8 @@ class _LateModels:
 
     def __init__(self, loop: ModelLoop, box: ModelBox, rate: float) -> None:
         self._loop, self._box, self._rate, self._begun = loop, box, rate, 0
-        self._block = np.ix_(loop.question.wanted.rows, loop.question.sought)
         self._coming = loop.here
         self._show(loop.here, 0.0)
-        self._seen = [self._matrix()]
 
     def _show(self, here: Linearization, made: float) -> None:
         self._box.put(here, stamp=made, failures=self._loop.failures)
@@ -144,18 +132,7 @@ class _LateModels:
             return False
         self._show(self._coming, max(0.0, (due - 2) / self._rate))
         self._coming, self._begun = self._loop.cycle(command) or self._coming, due
-        self._seen.append(self._matrix())
         return True
-
-    def _matrix(self) -> Array:
-        W = self._box.model.W[self._block]
-        return np.asarray(W.T @ W)
-
-    def norms_and_changes(self) -> tuple[Array, Array]:
-        """The infinity norm of W_ea^T W_ea of every model seen, and of its change to the next."""
-        norms = [np.abs(M).sum(axis=1).max() for M in self._seen]
-        changes = [np.abs(b - a).sum(axis=1).max() for a, b in pairwise(self._seen)]
-        return np.array(norms), np.array(changes)
 
 
 def _blank(periods: int, question: Question) -> SimulatedRun:
@@ -166,9 +143,7 @@ def _blank(periods: int, question: Question) -> SimulatedRun:
         return np.zeros((periods, *columns))
 
     status, events = np.zeros((2, periods), np.int64)
-    return SimulatedRun(
-        room(), room(t), room(t), room(n), room(), room(e), status, events, np.empty(0), np.empty(0)
-    )  # fmt: skip
+    return SimulatedRun(room(), room(t), room(t), room(n), room(), room(e), status, events)
 
 
 def _note(run: SimulatedRun, k: int, now: float, commander: Commander, plant: SimulatedPlant) -> None:
