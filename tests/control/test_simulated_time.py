@@ -101,6 +101,15 @@ def test_the_guard_is_in_simulated_time_too():
     assert (old.model_age[held] > impatient.stale).all()
 
 
+def test_a_correction_of_a_plant_that_is_the_model_learns_nothing():
+    """Not in the first period either, when there was no decision yet: the model knows where the effectors are."""
+    robot, correction = arm(), Correction(3, 2.0, 0.01)
+    plant = SimulatedPlant(arm(), 0.005, kind="displacement", settling=0.02)
+    there = plant.robot.displacement(plant.state, "tip")
+    simulate(robot, plant, there, seconds=0.01, rate=400.0, correction=correction)
+    assert np.abs(correction.value).max() < 1e-5
+
+
 @pytest.fixture
 def commander():
     """A controller with its guard and one model, and nobody who keeps the time."""

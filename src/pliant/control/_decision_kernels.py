@@ -254,7 +254,4 @@ def _within_reach(low, high, now, rate, interval):
     if rate == math.inf:
         return low, high
     reach = rate * interval
-    first = min(max(low, now - reach), max(now, low))
-    first = min(first, now + reach)
-    last = max(min(high, now + reach), now - reach)
-    return first, max(last, first)
+    return min(max(low, now - reach), now + reach), max(min(high, now + reach), now - reach)

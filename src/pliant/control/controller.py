@@ -47,11 +47,8 @@ class Controller:
         """Load all that a decision may need, now and not in a loop; nothing is changed."""
         desk, zeros = self.decider.desk, np.zeros(len(self.question.row_names))
         before, whole = desk.numbers.copy(), desk.whole.copy()
-        references, trust = (
-            np.tile(np.eye(3).ravel(), len(self.question.reference_places)),
-            np.full(len(self.rows), np.inf),
-        )
-        model = ModelNumbers(np.eye(len(zeros)), zeros, zeros, references, trust)
+        references = np.tile(np.eye(3).ravel(), len(self.question.reference_places))
+        model = ModelNumbers(np.eye(len(zeros)), zeros, zeros, references, np.full(len(self.rows), np.inf))
         target = np.zeros(len(self.goal))
         target[desk.asked.turns] = 1.0
         self.decide(model, target, 1.0)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing.context import SpawnProcess
 from multiprocessing.util import Finalize
 
@@ -62,9 +60,8 @@ class ModelLink:
         """How many keepers were killed so far."""
         self._commands = Mailbox(command_record(question))
         self._command = self._commands.blank()
-        self._command["command"] = command
         question.take_given(self._command["given"])
-        self._commands.write(self._command)
+        self.send(command, self._command["given"])
         self._plan, self._left = plan, plan.restarts
         self._keeping = _Keeping()
         # whoever forgets to close, or is interrupted, must not wait for ever for processes that wait for it
@@ -104,15 +101,10 @@ class ModelLink:
             self._left = self._plan.restarts
             warnings.warn("the model's process has ended; another one is started", PliantWarning, stacklevel=3)
 
-    @contextmanager
-    def watched(self) -> Iterator[Watchman]:
-        """While in force, a keeper that is killed is replaced, as often as `restarts` allows, and told about, by a thread that
-        sleeps until then; it may be given other things to tell."""
-        watchman = Watchman(self._end_of_keeper, self._replace, "pliant watchman")
-        try:
-            yield watchman
-        finally:
-            watchman.close()
+    def watchman(self) -> Watchman:
+        """A thread that sleeps until a keeper is killed, replaces it, as often as `restarts` allows, and tells about it; it may
+        be given other things to tell. To be closed."""
+        return Watchman(self._end_of_keeper, self._replace, "pliant watchman")
 
     def _end_of_keeper(self) -> int | None:
         """What is ready when the keeper ends, None where it has."""
@@ -136,10 +128,9 @@ class ModelLink:
             text += "; there are no models any more, and commands stay at the safe one until the next run"
         warnings.warn(text, PliantWarning, stacklevel=4)
 
-    def send(self, command: NDArray[np.float64], given: NDArray[np.float64], now: float) -> None:
+    def send(self, command: NDArray[np.float64], given: NDArray[np.float64]) -> None:
         """Tell the model what the robot is told (n,), and what its ports are given, as targets."""
         self._command["command"], self._command["given"] = command, given
-        self._command["stamp"] = now
         self._commands.write(self._command)
 
     def close(self) -> None:

@@ -61,10 +61,9 @@ class ModelPlan:
 
 
 def command_record(question: Question) -> np.dtype[np.void]:
-    """What the control loop tells the model loop: the command (n,), what the robot's ports are given, as targets, and when it
-    was sent [s]."""
+    """What the control loop tells the model loop: the command (n,), and what the robot's ports are given, as targets."""
     sought, given = len(question.sought), len(question.given.labels)
-    return np.dtype([("stamp", "f8"), ("command", "f8", (sought,)), ("given", "f8", (given,))])
+    return np.dtype([("command", "f8", (sought,)), ("given", "f8", (given,))])
 
 
 Names = tuple[str, str, str]

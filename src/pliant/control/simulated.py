@@ -95,6 +95,7 @@ def simulate(
         aims = as_targets(targets, commander.target_rows, rate)
         models = _LateModels(loop, box, model_rate)
         measured = Measured(plant.wiring, commander.effector_rows)
+        commander.get_ready()  # so that there is something predicted before the first decision
         interval, target, command = 1 / (model_rate if together else rate), commander.target, commander.guard.command
         run = _blank(int(np.floor(seconds * rate)) + 1, question)
         for tick in range(len(run.time)):

@@ -79,7 +79,8 @@ class Turns:
             pace.doze()
             self._measured.take(self._drive.read())
             if self._drive.status.foreign > self._foreign:
-                self._tell_of_foreign()
+                self._foreign = sys.maxsize  # it is told once
+                self._tell(FOREIGN)
             self._targets.fill(self._last + self._period - begin, two.target)
             two.get_ready()
             woke = pace.wait()
@@ -97,11 +98,6 @@ class Turns:
                 if not two.guard.stopped:
                     return
                 self._watch = None
-
-    def _tell_of_foreign(self) -> None:
-        """Once."""
-        self._foreign = sys.maxsize
-        self._tell(FOREIGN)
 
     def take_to_safety(self) -> None:
         """The same without anybody who might raise, until the safe command is out."""
@@ -142,7 +138,7 @@ class Turns:
         """What there is to do and to count when the command has left."""
         two, box = self._two, self._two.box
         self.timing.note(woke, time.monotonic(), woke - box.stamp)
-        two.tell_model()
+        two.link.send(two.guard.command, two.controller.given)
         self._last = woke
         self._commands += 1
         self._statuses[two.status] += 1

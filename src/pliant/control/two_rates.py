@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,7 +146,7 @@ class TwoRates(Commander):
         try:
             with (
                 stop_signals(self.guard.stop),
-                self.link.watched() as watchman,
+                closing(self.link.watchman()) as watchman,
                 real_time(priority, self.core) as rights,
             ):
                 turns = Turns(self, seconds, aims, drive, correction, watch, watchman.tell)
@@ -166,10 +167,6 @@ class TwoRates(Commander):
                 stacklevel=2,
             )
         return run
-
-    def tell_model(self) -> None:
-        """Let the model's process know what was commanded."""
-        self.link.send(self.guard.command, self.controller.given, self.woke)
 
     def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
         """Raise an InputError for what cannot be run."""
