@@ -262,3 +262,5 @@ def test_ports_that_two_rates_do_not_know_are_named():
         simulated(arm(), model_rate=500.0)
     with pytest.raises(InputError, match=r"a run of -1.0 s"):
         simulated(arm(), seconds=-1.0)
+    with pytest.raises(InputError, match="the correction has 2 rows"):
+        simulated(arm(), correction=Correction(2, 1.0, 0.01))

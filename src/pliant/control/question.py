@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.condensed import Condensed
+from pliant.checks import require_kind_of
+from pliant.control.correction import Correction
 from pliant.errors import InputError
 from pliant.robot import Robot, Role, State
 
@@ -123,11 +125,20 @@ class Question:
                     remedy="give the port goal_places, or use Inverse",
                 )
 
-    def require_correctable(self) -> None:
-        """Raise an InputError where targets are more than displacements, which a `Correction` can be added to."""
+    def require_correctable(self, correction: Correction | None) -> None:
+        """Raise an InputError where the targets cannot be corrected like this, or are more than displacements."""
+        if correction is None:
+            return
+        require_kind_of(correction, "correction", Correction)
         if len(self.wanted.turns):
             raise InputError(
                 "a correction of orientations is not known", remedy="leave it out, or give the Frame rows='x y z'"
+            )
+        rows = self.effector_rows
+        if len(correction.value) != len(rows):
+            raise InputError(
+                f"the correction has {len(correction.value)} rows",
+                remedy=f"give Correction({len(rows)}, ...): {', '.join(rows)}",
             )
 
     def aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:

@@ -85,8 +85,7 @@ def simulate(
     if not 0 < single(seconds, "seconds", unit="s") < np.inf:
         raise InputError(f"a run of {seconds} s", remedy="give a positive time")
     controller = Controller(robot, energy=energy)
-    if correction is not None:
-        controller.question.require_correctable()
+    controller.question.require_correctable(correction)
     question, box = controller.question, ModelBox(controller.question)
     with closing(box):
         loop = ModelLoop(question, state, kind=plant.kind, tangent=tangent)

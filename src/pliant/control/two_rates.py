@@ -181,15 +181,7 @@ class TwoRates(Commander):
                 f"{', '.join(wanted.commands)}",
                 remedy="make the drive of Wiring.of_robot(robot, kind) or of a plant of the same kind and ports",
             )
-        if correction is not None:
-            require_kind_of(correction, "correction", Correction)
-            self.controller.question.require_correctable()
-            rows = self.effector_rows
-            if len(correction.value) != len(rows):
-                raise InputError(
-                    f"the correction has {len(correction.value)} rows",
-                    remedy=f"give Correction({len(rows)}, ...): {', '.join(rows)}",
-                )
+        self.controller.question.require_correctable(correction)
 
     @property
     def has_spare(self) -> bool:
