@@ -5,6 +5,7 @@ A decision is a small QP on the condensed model (`Decider`); this is the way the
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -193,8 +194,7 @@ class Inverse:
             here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
         except PliantError as error:
             return self._held(state, DecisionStatus.FAILED, error)
-        model = here.model
-        if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
+        if not math.isfinite(here.model.W.trace() + here.model.delta_free.sum()):
             return self._held(state, DecisionStatus.FAILED, self._meaningless(state))
         return self._decide(here, aims, interval)
 
@@ -242,7 +242,7 @@ class Inverse:
             {name: delta[slices[name]] for name in self.actuators},
             self._by_effector(delta[self.question.wanted.rows] - decider.desk.course.wanted),
             decider.active(solution),
-            decider.relaxed,
+            decider.relaxed if status is DecisionStatus.RELAXED else (),
             solution=solution,
             compliance=decider.compliance(),
             **others,

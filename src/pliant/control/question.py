@@ -100,6 +100,8 @@ class Question:
         self.course = np.concatenate([limit.displacement for limit in limits])
         self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
         self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
+        models = {name: ports[name].attachment.port for name in actuators}
+        self._wary = [name for name in actuators if models[name].trusted_change(ports[name].effort) is not None]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -201,7 +203,7 @@ class Question:
         """How far each sought effort may go from those of a model (m,), (n,): infinitely, but for ports whose model does not
         reach far."""
         out: Array = np.full(len(efforts), np.inf)
-        for name in self.actuators:
+        for name in self._wary:
             mounted = self.robot.ports[name]
             change = mounted.attachment.port.trusted_change(efforts[mounted.rows])
             if change is not None:
