@@ -214,7 +214,9 @@ def test_what_was_dropped_once_counts_again():
     inverse, state = Inverse(robot), converged(robot)
     fallen = Inverse(arm(names=("up", "left"), effort=(0, 1e-3), displacement_rate=1e-3))
     assert fallen.step(fallen.robot.rest(), interval=0.01, tip=(0.1, 0.008, 0.02)).status is DecisionStatus.RELAXED
-    assert not fallen.decider.desk.reach.dropped.any()
+    lying = converged(fallen.robot)
+    again = fallen.step(lying, interval=0.01, tip=tip(fallen.robot, lying))
+    assert (again.status, again.relaxed) == (DecisionStatus.SOLVED, ())
     assert inverse.step(robot.rest(), interval=1e-6, tip=tip(robot, state)).status is DecisionStatus.RELAXED
     before = float(robot.displacement(state, "up")[0])
     step = inverse.step(state, interval=0.01, tip=tip(robot, state) + np.array([0, 0, 0.01]))

@@ -27,7 +27,7 @@ def turned(robot, state, ry, rz):
 def test_what_a_pose_asks_is_what_the_port_says(rng):
     """The compiled way from a target to displacements equals `Frame.goal`, for rotations up to a half turn."""
     robot = hand()
-    question = Question.of(robot)
+    question = Question(robot)
     port = robot.ports["hand"].attachment.port
     for _ in range(200):
         reference, aim = (exponential(rng.uniform(-1.7, 1.7, 3)) for _ in range(2))
@@ -94,7 +94,7 @@ def test_a_given_displacement_may_change_on_the_way():
     controller.decide(controller.question.numbers(loop.model), controller.goal.copy(), 1.0)
     before = controller.efforts.copy()
     robot.set_displacement("rope", 0.004)
-    controller.take_given()
+    controller.question.take_given(controller.given)
     controller.decide(controller.question.numbers(loop.model), controller.goal.copy(), 1.0)
     assert np.abs(controller.efforts - before).max() > 1e-3
     for _ in range(20):
@@ -106,7 +106,7 @@ def test_a_robot_that_no_support_holds_is_decided_on():
     """Held at its base by given displacements alone it has, to a thousandth, the model of the robot that is fixed there."""
     models = []
     for robot in (hand(), free_hand()):
-        loop = ModelLoop(Question.of(robot), tangent="warped")
+        loop = ModelLoop(Question(robot), tangent="warped")
         rows = np.concatenate([loop.question.wanted.rows, loop.question.sought])
         controller = Controller(robot, speed=np.inf)
         controller.start(loop.model.delta, loop.model.efforts, controller.question.targets_at(loop.state))

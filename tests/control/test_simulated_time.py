@@ -101,6 +101,15 @@ def test_the_guard_is_in_simulated_time_too():
     assert (old.model_age[held] > impatient.stale).all()
 
 
+def test_a_correction_of_a_plant_that_is_the_model_learns_nothing():
+    """Not in the first period either, when there was no decision yet: the model knows where the effectors are."""
+    robot, correction = arm(), Correction(3, 2.0, 0.01)
+    plant = SimulatedPlant(arm(), 0.005, kind="displacement", settling=0.02)
+    there = plant.robot.displacement(plant.state, "tip")
+    simulate(robot, plant, there, seconds=0.01, rate=400.0, correction=correction)
+    assert np.abs(correction.value).max() < 1e-5
+
+
 @pytest.fixture
 def commander():
     """A controller with its guard and one model, and nobody who keeps the time."""
@@ -225,7 +234,7 @@ def test_everything_has_its_own_place_on_the_desk():
 
 def test_a_model_loop_survives_commands_that_lead_nowhere():
     """Absurd displacements are approached in parts; what is no number leaves the model where it was."""
-    loop = ModelLoop(Question.of(arm()), kind="displacement", tangent="warped")
+    loop = ModelLoop(Question(arm()), kind="displacement", tangent="warped")
     for _ in range(30):
         loop.cycle(np.array([0.5, -0.5, 0.5, 0.5]))
         assert np.isfinite(loop.state.x).all()
@@ -253,3 +262,5 @@ def test_ports_that_two_rates_do_not_know_are_named():
         simulated(arm(), model_rate=500.0)
     with pytest.raises(InputError, match=r"a run of -1.0 s"):
         simulated(arm(), seconds=-1.0)
+    with pytest.raises(InputError, match="the correction has 2 rows"):
+        simulated(arm(), correction=Correction(2, 1.0, 0.01))

@@ -19,6 +19,8 @@ class ActiveSetWork(NamedTuple):
     vectors: Any
 
 
+INDEPENDENT = 1e-10
+"""Smallest square of a pivot, of rows scaled to compliance 1, that tells them from rows that do the same."""
 ATTEMPTS = 20
 """Active sets that are tried; from one decision to the next the first is nearly always right."""
 

@@ -12,12 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra._qp_kernels import INDEPENDENT
 from pliant.algebra.qp import QuadraticProgram, QuadraticSolution, solve_qp
 
 Array = NDArray[np.float64]
-
-INDEPENDENT = 1e-10
-"""Smallest square of a pivot, of rows scaled to compliance 1, that tells them from rows that do the same."""
 
 
 NEGATIVE = 1e-9

@@ -3,82 +3,32 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 from pliant.algebra._qp_kernels import ActiveSetWork
 from pliant.algebra.compiled import inlined, kernel
 
+Asked = namedtuple("Asked", "a e S limited sources turns")
+"""Rows of the condensed model: a (n,) of actuators, e (e,) of effectors with weights S (e,); limited (k,): actuators whose
+displacement has limits; sources (e, 3) and turns (u,): see `Wanted`."""
 
-class Asked(NamedTuple):
-    """Rows of the condensed model: a (n,) of actuators, e (e,) of effectors with weights S (e,); limited (k,): actuators whose
-    displacement has limits; sources (e, 3) and turns (u,): see `Wanted`."""
+Reach = namedtuple("Reach", "limits course effort_rate displacement_rate dropped")
+"""Limits (n, 2) of efforts, course (n, 2) of displacements, how fast each may change per second (n,), inf for at once;
+dropped (n, 3): which of displacement rate, effort rate and displacement do not count in this decision."""
 
-    a: Any
-    e: Any
-    S: Any
-    limited: Any
-    sources: Any
-    turns: Any
+Course = namedtuple("Course", "goal moved wanted efforts displacements x multipliers")
+"""What goes on from one decision to the next: the goal (t,), as targets; the efforts and displacements of the actuators
+(n,); the QP's answer x (n,) and its multipliers (n + k,). moved (t,): where the goal goes; wanted (e,): what that asks of
+the effectors."""
 
+Problem = namedtuple("Problem", "P q A low high scale norms d J")
+"""The QP in scaled variables, bounds (n,) before rows (k,) in low and high; scale (n,) and norms (2,) are those of the
+whole model, the same for all pieces of one problem; d (m,): displacements without actuation; J (e, n) is work space."""
 
-class Reach(NamedTuple):
-    """Limits (n, 2) of efforts, course (n, 2) of displacements, how fast each may change per second (n,), inf for at once;
-    dropped (n, 3): which of displacement rate, effort rate and displacement do not count now."""
-
-    limits: Any
-    course: Any
-    effort_rate: Any
-    displacement_rate: Any
-    dropped: Any
-
-
-class Course(NamedTuple):
-    """What goes on from one decision to the next: the goal (t,), as targets; the efforts and displacements of the actuators
-    (n,); the QP's answer x (n,) and its multipliers (n + k,). moved (t,): where the goal goes; wanted (e,): what that asks of
-    the effectors."""
-
-    goal: Any
-    moved: Any
-    wanted: Any
-    efforts: Any
-    displacements: Any
-    x: Any
-    multipliers: Any
-
-
-class Problem(NamedTuple):
-    """The QP in scaled variables, bounds (n,) before rows (k,) in low and high; scale (n,) and norms (2,) are those of the
-    whole model, the same for all pieces of one problem; d (m,) and J (e, n) are work space."""
-
-    P: Any
-    q: Any
-    A: Any
-    low: Any
-    high: Any
-    scale: Any
-    norms: Any
-    d: Any
-    J: Any
-
-
-class Holding(NamedTuple):
-    """Rows (h,) whose displacement is given: given as targets, wanted (h,) of the rows, limits (h, 2) and efforts (h,);
-    let_go (h,): -1 or 1 for a row at the lower or upper limit of its effort; inverse (h, h) of their W, gain (m, h); and the
-    model that is left when they are held: W (m, m), free (m,); imposed (m,): efforts that are not sought."""
-
-    rows: Any
-    given: Any
-    wanted: Any
-    limits: Any
-    efforts: Any
-    let_go: Any
-    sources: Any
-    inverse: Any
-    gain: Any
-    W: Any
-    free: Any
-    imposed: Any
-
+Holding = namedtuple("Holding", "rows given wanted limits efforts let_go sources inverse gain W free imposed")
+"""Rows (h,) whose displacement is given: given as targets, wanted (h,) of the rows, limits (h, 2) and efforts (h,);
+let_go (h,): -1 or 1 for a row at the lower or upper limit of its effort; inverse (h, h) of their W, gain (m, h); and the
+model that is left when they are held: W (m, m), free (m,); imposed (m,): all efforts but those that hold."""
 
 PARTS = (Asked, Reach, Course, Problem, Holding, ActiveSetWork)
 WHOLE = frozenset({"a", "e", "limited", "sources", "turns", "dropped", "rows", "let_go", "side"})

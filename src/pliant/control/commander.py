@@ -59,7 +59,7 @@ class Commander:
                 remedy="make it from the robot: Guard.of_robot(robot, kind)",
             )
         self.target = np.full(len(self.controller.goal), np.nan)
-        self.target_rows, self.effector_rows = self.controller.target_rows, self.controller.effector_rows
+        self.target_rows, self.effector_rows = controller.question.wanted.labels, controller.question.effector_rows
         self.woke = 0.0
         self.status = DecisionStatus.SOLVED
         self.events = 0
@@ -73,7 +73,7 @@ class Commander:
         """One command [n] by the model that is in the box: what may leave for a drive (the same array each time). interval [s]:
         since the last."""
         self.woke = now
-        self.controller.take_given()
+        self.controller.question.take_given(self.controller.given)
         ended = self._tick(now, target, interval, False)
         code, self.events = ended % STATUSES, ended // STATUSES
         if code == UNSOLVED:
@@ -85,7 +85,7 @@ class Commander:
     def _search(self, now: float, interval: float) -> None:
         """The rest of a period whose QP was not guessed."""
         box, guard = self.box, self.guard
-        self.status = self.controller.search(box.model, interval)
+        self.status = self.controller.decider.search(box.model, interval)
         wanted = self.controller.command(self.kind)
         self.events = guard.check(wanted, now, now - box.stamp)
         if self.events:
@@ -107,5 +107,6 @@ class Commander:
         return ended
 
     def predicted(self) -> Array:
-        """Where the model says that the last decision brings the effectors, [e] (the same array each time)."""
-        return self.controller.predicted(self.box.model.W)
+        """Where the model says that the last decision brings the effectors, (e,) (the same array each time): not at the goal
+        where limits keep them from it."""
+        return self.controller.decider.predicted()

@@ -27,7 +27,7 @@ class Controller:
     def __init__(self, robot: Robot, *, energy: float = 1e-8, speed: float | None = None) -> None:
         """energy: weight of the actuators' work; speed: of the goal, per second, in the effectors' unit."""
         speed = None if speed is None else number(speed, "speed", above=0.0, endless=True)
-        self.question = question = Question.of(robot)
+        self.question = question = Question(robot)
         question.require_known_goals()
         self.decider = Decider(question, energy)
         self.speed = robot.size if speed is None else speed
@@ -39,36 +39,22 @@ class Controller:
         self.efforts[:] = np.clip(0.0, *question.effort.T)
         self.goal[:] = np.nan
         self.given: Array = self._holding.given
-        self.take_given()
+        question.take_given(self.given)
         self.rows = question.sought
-        self._predicted = np.zeros(len(question.wanted.rows))
-        self.target_rows = question.wanted.labels
-        self.effector_rows = tuple(robot.row_names[k] for k in question.wanted.rows)
-        self._warm_up(len(robot.row_names))
+        self._warm_up()
 
-    def _warm_up(self, rows: int) -> None:
+    def _warm_up(self) -> None:
         """Load all that a decision may need, now and not in a loop; nothing is changed."""
-        desk = self.decider.desk
+        desk, zeros = self.decider.desk, np.zeros(len(self.question.row_names))
         before, whole = desk.numbers.copy(), desk.whole.copy()
-        model = ModelNumbers(
-            np.eye(rows), np.zeros(rows), np.zeros(rows), np.zeros(9 * len(self.question.reference_places)),
-            np.full(len(self.rows), np.inf)
-        )  # fmt: skip
-        model.references[::4] = 1.0
+        references = np.tile(np.eye(3).ravel(), len(self.question.reference_places))
+        model = ModelNumbers(np.eye(len(zeros)), zeros, zeros, references, np.full(len(self.rows), np.inf))
         target = np.zeros(len(self.goal))
         target[desk.asked.turns] = 1.0
         self.decide(model, target, 1.0)
-        self.search(model, 1.0)
-        self.predicted(model.W)
+        self.decider.search(model, 1.0)
+        self.decider.predicted()
         desk.numbers[:], desk.whole[:] = before, whole
-
-    def take_given(self) -> None:
-        """Take over the displacements that the robot's ports are given now."""
-        ports, at = self.question.robot.ports, 0
-        for name in self.question.given.names:
-            value = ports[name].displacement
-            self.given[at : at + len(value)] = value
-            at += len(value)
 
     def start(self, delta: Array, efforts: Array, targets: Array) -> None:
         """Begin from a robot whose ports are at delta (m,) under efforts (m,), its effectors at targets (t,): commands
@@ -86,16 +72,7 @@ class Controller:
         ask(course.moved, model.references, desk.asked.sources, course.wanted)
         ask(self.given, model.references, self._holding.sources, self._holding.wanted)
         self.goal[:] = course.moved
-        return self.decider.decide(model.W, model.delta_free, model.efforts, model.trust, interval)
-
-    def search(self, model: ModelNumbers, interval: float) -> DecisionStatus:
-        """The second part of a decision that compiled code could not make at once."""
-        return self.decider.search(model.W, model.delta_free, model.efforts, model.trust, interval)
-
-    def predicted(self, W: Array) -> Array:
-        """Where the model W (m, m) that the last decision was made with says that it brings the effectors, (e,) (the same array
-        each time): not at the goal where limits keep them from it."""
-        return self.decider.predicted(W, self._predicted)
+        return self.decider.decide(model, interval)
 
     def command(self, kind: Kind) -> Array:
         """The efforts or the displacements (n,) (the same array each time); a guard that sends others writes them here, so

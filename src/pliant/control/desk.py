@@ -1,7 +1,7 @@
 """All numbers of a decision on one desk: two arrays that compiled code is handed at once.
 
 A kernel takes microseconds to be handed each of its arrays; here it is handed three: the numbers, the whole numbers, and where
-everything lies. What lies there is said in `_desk_kernels`, its sizes in `fields_of`; `lay_out` picks it up.
+everything lies. What lies there is said in `_desk_kernels`; `lay_out` picks it up.
 """
 
 from __future__ import annotations
@@ -9,34 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra._qp_kernels import ActiveSetWork
-from pliant.control._desk_kernels import PARTS, WHOLE, Asked, Course, Holding, Problem, Reach, lay_out
+from pliant.control._desk_kernels import PARTS, WHOLE, lay_out
 from pliant.control.question import Question
 
 Array = NDArray[np.float64]
-
-
-def fields_of(question: Question) -> tuple[dict[tuple[str, str], tuple[int, ...]], NDArray[np.int64]]:
-    """The shape of every field by part and name, and which displacements have limits."""
-    bounded = np.isfinite(question.course).any(axis=1) | np.isfinite(question.displacement_rate)
-    limited = np.flatnonzero(bounded)
-    n, e, k, m = len(question.sought), len(question.wanted.rows), len(limited), len(question.row_names)
-    t, u, h = len(question.wanted.labels), len(question.wanted.turns), len(question.given.rows)
-    g, left = len(question.given.labels), (m, m) if h else (0, 0)
-    shapes: dict[type, tuple[tuple[int, ...], ...]] = {
-        Asked: ((n,), (e,), (e,), (k,), (e, 3), (u,)),
-        Reach: ((n, 2), (n, 2), (n,), (n,), (n, 3)),
-        Course: ((t,), (t,), (e,), (n,), (n,), (n,), (n + k,)),
-        Problem: ((n, n), (n,), (k, n), (n + k,), (n + k,), (n,), (2,), (m,), (e, n)),
-        Holding: ((h,), (g,), (h,), (h, 2), (h,), (h,), (h, 3), (h, h), (m, h), left, (m,), (m,)),
-        ActiveSetWork: ((n + k,), (n, n), (k, k), (3, n + k)),
-    }
-    named = {
-        (part.__name__, name): shape
-        for part in PARTS
-        for name, shape in zip(part._fields, shapes[part], strict=True)  # type: ignore[attr-defined]
-    }
-    return named, limited
 
 
 class Desk:
@@ -44,18 +20,30 @@ class Desk:
     same as arrays by name."""
 
     def __init__(self, question: Question) -> None:
-        shapes, limited = fields_of(question)
+        bounded = np.isfinite(question.course).any(axis=1) | np.isfinite(question.displacement_rate)
+        limited = np.flatnonzero(bounded)
+        n, e, k, m = len(question.sought), len(question.wanted.rows), len(limited), len(question.row_names)
+        t, u, h, g = (len(some) for some in (
+            question.wanted.labels, question.wanted.turns, question.given.rows, question.given.labels
+        ))  # fmt: skip
+        shapes: tuple[tuple[int, ...], ...] = (
+            *((n,), (e,), (e,), (k,), (e, 3), (u,)),  # Asked
+            *((n, 2), (n, 2), (n,), (n,), (n, 3)),  # Reach
+            *((t,), (t,), (e,), (n,), (n,), (n,), (n + k,)),  # Course
+            *((n, n), (n,), (k, n), (n + k,), (n + k,), (n,), (2,), (m,), (e, n)),  # Problem
+            *((h,), (g,), (h,), (h, 2), (h,), (h,), (h, 3), (h, h), (m, h), (m, m), (m,), (m,)),  # Holding
+            *((n + k,), (n, n), (k, k), (3, n + k)),  # ActiveSetWork
+        )
+        names = [name for part in PARTS for name in part._fields]
         self.places = np.zeros((len(shapes), 3), np.int64)
         used = {True: 0, False: 0}
-        for k, ((_, name), shape) in enumerate(shapes.items()):
+        for place, name, shape in zip(self.places, names, shapes, strict=True):
             kind = name in WHOLE
-            self.places[k] = used[kind], shape[0], shape[1] if len(shape) > 1 else 1
+            place[:] = used[kind], shape[0], shape[1] if len(shape) > 1 else 1
             used[kind] += int(np.prod(shape))
         self.numbers, self.whole = np.zeros(used[False]), np.zeros(used[True], np.int64)
-        self.asked, self.reach, self.course, self.problem, self.holding, self.work = (
-            part(*values)
-            for part, values in zip(PARTS, lay_out(self.numbers, self.whole, self.places), strict=True)  # type: ignore[call-arg]
-        )
+        self.parts = lay_out(*self.arrays)
+        self.asked, self.reach, self.course, self.problem, self.holding, self.work = self.parts
         for there, here in (
             (self.asked.a, question.sought),
             (self.asked.e, question.wanted.rows),

@@ -5,10 +5,13 @@ A decision is a small QP on the condensed model (`Decider`); this is the way the
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
-from pliant.checks import number
-from pliant.control.decider import Decided, Decider
+from pliant.checks import number, single
+from pliant.control.decider import Decider
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
 from pliant.errors import InputError, NotConvergedError, PliantError
@@ -45,8 +48,8 @@ class InverseStep:
     share            part of the way to the decision that was gone, less than 1 where the step was shortened (SLOWED)
     iterations       1 for a step; linearizations of a pose
     times            seconds per stage: assemble, ports, factor, condense, decide, update
-    rank, condition  of the scaled compliance from actuators to effectors: a rank below the number of effector rows means
-                     that they cannot be moved independently
+    compliance       from scaled efforts of the actuators to the effectors, (e, n), None where there is no decision
+    rank, condition  of the compliance: a rank below the number of effector rows means that they cannot be moved independently
     solution         the QP's own answer with its residuals
     cause            the error behind FAILED
 
@@ -82,14 +85,14 @@ class InverseStep:
     times: Mapping[str, float] = field(default_factory=dict)
     cause: PliantError | None = None
     share: float = 1.0
-    decided: Decided | None = None
-    """What the rank and the condition are found from, when they are asked for."""
+    compliance: Array | None = None
 
     @cached_property
     def _singular(self) -> Array:
-        if self.decided is None:
+        """Singular values of the compliance, from the largest to the smallest."""
+        if self.compliance is None:
             return np.array([np.nan])
-        return np.asarray(np.linalg.svd(self.decided.compliance(), compute_uv=False))
+        return np.asarray(np.linalg.svd(self.compliance, compute_uv=False))
 
     @property
     def rank(self) -> int:
@@ -99,9 +102,7 @@ class InverseStep:
     @property
     def condition(self) -> float:
         """Of the compliance from actuators to effectors: its largest singular value over its smallest."""
-        if self.decided is None:
-            return float("nan")
-        return float(self._singular[0] / self._singular[-1]) if self._singular[-1] > 0 else np.inf
+        return float(self._singular[0] / self._singular[-1]) if self._singular[-1] != 0 else np.inf
 
     @property
     def ok(self) -> bool:
@@ -162,7 +163,7 @@ class Inverse:
         for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
         a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
         self.robot = robot
-        self.question = Question.of(robot)
+        self.question = Question(robot)
         self.decider = Decider(self.question, energy)
         self.actuators, self.effectors = self.question.actuators, self.question.effectors
         require_tangent(tangent)
@@ -183,15 +184,17 @@ class Inverse:
         self.question.require_current("inverse")
         try:
             aims = self.question.aims(targets)
-            interval = self.h if interval is None else _duration(interval)
+            interval = self.h if interval is None else single(interval, "the interval", unit="s")
+            if interval is not None and not 0 <= interval < np.inf:
+                remedy = "give finite seconds since the last decision, >= 0"
+                raise NotANumberError(f"the interval is {interval} s", remedy=remedy)
         except NotANumberError as error:
             return self._held(state, DecisionStatus.HELD, error)
         try:
             here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
         except PliantError as error:
             return self._held(state, DecisionStatus.FAILED, error)
-        model = here.model
-        if not (np.isfinite(np.diag(model.W)).all() and np.isfinite(model.delta_free).all()):
+        if not math.isfinite(here.model.W.trace() + here.model.delta_free.sum()):
             return self._held(state, DecisionStatus.FAILED, self._meaningless(state))
         return self._decide(here, aims, interval)
 
@@ -213,45 +216,45 @@ class Inverse:
 
     def _decide(self, here: Linearization, aims: Mapping[str, Array], interval: float | None) -> InverseStep:
         state, model, begin = here.state, here.model, time.perf_counter()
-        goal, status = self._answer(model, aims, interval)
+        status = self._answer(model, aims, interval)
         if not status.ok:
-            return self._held(state, DecisionStatus.FAILED, None)
-        decider = self.decider
-        efforts = decider.all_efforts(model.efforts)
+            return self._held(state, DecisionStatus.FAILED)
+        efforts = self.decider.all_efforts(model.efforts)
         decided = time.perf_counter()
         after, share = here.follow(efforts, largest_move=self._reach)
         if share == 0.0:
             return self._held(state, DecisionStatus.FAILED, self._too_far(state))
-        times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
-        predicted = model.delta + share * (model.predicted(efforts) - model.delta)
         if status is DecisionStatus.SOLVED and share < 1:
             status = DecisionStatus.SLOWED
+        delta = model.delta + share * (model.predicted(efforts) - model.delta)
+        times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
+        return self._decided(status, after, model, delta, times=times, share=share)
+
+    def _decided(
+        self, status: DecisionStatus, state: State, model: Condensed, delta: Array, **others: Any
+    ) -> InverseStep:
+        """What the decider has decided by a model, with displacements (m,) as they are at the state."""
+        decider, slices, solution = self.decider, model.slices, self.decider.solution()
         return InverseStep(
             status,
-            after,
-            {name: after.efforts[model.slices[name]] for name in self.actuators},
-            {name: predicted[model.slices[name]] for name in self.actuators},
-            self._errors(model, predicted, goal),
-            decider.active,
-            decider.relaxed,
-            1,
-            decider.solution(),
-            times,
-            share=share,
-            decided=decider.decided(model.W),
+            state,
+            {name: state.efforts[slices[name]] for name in self.actuators},
+            {name: delta[slices[name]] for name in self.actuators},
+            self._by_effector(delta[self.question.wanted.rows] - decider.desk.course.wanted),
+            decider.active(solution),
+            decider.relaxed if status is DecisionStatus.RELAXED else (),
+            solution=solution,
+            compliance=decider.compliance(),
+            **others,
         )
 
-    def _answer(
-        self, model: Condensed, aims: Mapping[str, Array], interval: float | None
-    ) -> tuple[Array, DecisionStatus]:
-        """What is wanted of the effectors (e,), and how the decision for it ended; the answer is the decider's."""
+    def _answer(self, model: Condensed, aims: Mapping[str, Array], interval: float | None) -> DecisionStatus:
+        """How the decision ended; the answer is the decider's."""
         question, decider, desk = self.question, self.decider, self.decider.desk
-        goal = question.goal(aims, model.references)
-        desk.course.wanted[:] = goal
+        desk.course.wanted[:] = question.goal(aims, model.references)
         desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
-        over = -1.0 if interval is None else interval
-        return goal, decider.decide(model.W, model.delta_free, model.efforts, question.trust(model.efforts), over)
+        return decider.decide(question.numbers(model), -1.0 if interval is None else interval)
 
     def solve_pose(
         self,
@@ -269,63 +272,35 @@ class Inverse:
         what was found is in the answer's `efforts` and `state`.
         """
         self.question.require_current("inverse")
-        return self._converged(self.question.aims(targets), state, statics, tolerance, max_iterations)
-
-    def _converged(
-        self,
-        aims: Mapping[str, Array],
-        state: State | None,
-        statics: Statics | None,
-        tolerance: float,
-        max_iterations: int,
-    ) -> InverseStep:
-        """See `solve_pose`."""
+        aims = self.question.aims(targets)
         statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
-        current = self._equilibrium(statics, self.robot.rest() if state is None else state)
-        step = self._held(current, DecisionStatus.NOT_CONVERGED, None)
-        decider, sought = self.decider, self.question.sought
+        state = self.robot.rest() if state is None else state
+        current = self._equilibrium(statics, state, state.efforts)
+        step = self._held(current, DecisionStatus.NOT_CONVERGED)
+        decider, scale, sought = self.decider, self.decider.desk.problem.scale, self.question.sought
         for iteration in range(1, max_iterations + 1):
             model = self.robot.linearize(current, tangent=self.tangent).model
-            goal, status = self._answer(model, aims, None)
+            status = self._answer(model, aims, None)
             if not status.ok:
                 return replace(step, status=DecisionStatus.FAILED, iterations=iteration)
+            step = self._decided(status, current, model, model.delta, iterations=iteration, times=model.times)
             change = decider.all_efforts(model.efforts) - model.efforts
-            scale = decider.desk.problem.scale
-            size, whole = np.abs(change[sought] / scale).max(), np.abs(decider.efforts / scale).max()
-            step = InverseStep(
-                status,
-                current,
-                {name: model.efforts[model.slices[name]] for name in self.actuators},
-                {name: model.delta[model.slices[name]] for name in self.actuators},
-                self._errors(model, model.delta, goal),
-                decider.active,
-                decider.relaxed,
-                iteration,
-                decider.solution(),
-                model.times,
-                decided=decider.decided(model.W),
-            )
-            if size <= tolerance * max(whole, 1e-12):
+            if np.abs(change[sought] / scale).max() <= tolerance * max(np.abs(decider.efforts / scale).max(), 1e-12):
                 return step
-            moved = self._shortened(statics, current, change, self._merit(current, aims), aims)
+            moved = self._shortened(statics, current, change, aims)
             if moved is None:
                 return step
             current = moved
         return replace(step, status=DecisionStatus.NOT_CONVERGED)
 
-    def _shortened(
-        self, statics: Statics, current: State, change: Array, merit: float, aims: Mapping[str, Array]
-    ) -> State | None:
+    def _shortened(self, statics: Statics, current: State, change: Array, aims: Mapping[str, Array]) -> State | None:
         """The equilibrium after the longest part 1, 1/2, 1/4 ... of a change of efforts that lowers the error."""
-        length = 1.0
-        for _ in range(12):
-            try:
-                there = self._equilibrium(statics, current, current.efforts + length * change)
-            except PliantError:
-                there = None
-            if there is not None and self._merit(there, aims) < merit * (1 - 1e-14):
-                return there
-            length *= 0.5
+        merit = self._merit(current, aims)
+        for halvings in range(12):
+            with suppress(PliantError):
+                there = self._equilibrium(statics, current, current.efforts + 0.5**halvings * change)
+                if self._merit(there, aims) < merit * (1 - 1e-14):
+                    return there
         return None
 
     def _merit(self, state: State, aims: Mapping[str, Array]) -> float:
@@ -334,37 +309,20 @@ class Inverse:
         errors = [robot.ports[name].weight * robot.shortfall(state, name, aims[name]) for name in self.effectors]
         return float(sum(error @ error for error in errors))
 
-    def _equilibrium(self, statics: Statics, state: State, efforts: Array | None = None) -> State:
-        """The equilibrium under given efforts, from a state next to it."""
+    def _equilibrium(self, statics: Statics, state: State, efforts: Array) -> State:
+        """The equilibrium under these efforts of the actuators, from a state next to it."""
         given: Array = self.robot.efforts
-        actuators = self.question.sought
-        given[actuators] = (state.efforts if efforts is None else efforts)[actuators]
+        given[self.question.sought] = efforts[self.question.sought]
         return statics.solve(state, efforts=given).require().state
 
-    def _errors(self, model: Condensed, delta: Array, goal: Array) -> dict[str, Array]:
-        out, begin = {}, 0
-        for name in self.effectors:
-            rows = model.slices[name]
-            count = rows.stop - rows.start
-            out[name] = delta[rows] - goal[begin : begin + count]
-            begin += count
-        return out
+    def _by_effector(self, rows: Array) -> dict[str, Array]:
+        """Rows (e,) of all effectors by name."""
+        return {name: rows[part] for name, part in self.question.wanted.parts.items()}
 
-    def _held(self, state: State, status: DecisionStatus, cause: PliantError | None) -> InverseStep:
+    def _held(self, state: State, status: DecisionStatus, cause: PliantError | None = None) -> InverseStep:
+        """No decision, and the efforts as they are."""
         robot = self.robot
         efforts = {name: robot.effort(state, name) for name in self.actuators}
-        nothing = {name: np.full(len(robot.ports[name].labels), np.nan) for name in self.effectors}
         displacements = {name: robot.displacement(state, name) for name in self.actuators}
-        return InverseStep(status, state, efforts, displacements, nothing, cause=cause)
-
-
-def _duration(interval: float) -> float:
-    """Seconds since the last decision, not negative."""
-    if not isinstance(interval, (int, float, np.integer, np.floating)):
-        raise InputError(f"the interval is {interval!r}", remedy="give seconds since the last decision")
-    seconds = float(interval)
-    if not 0 <= seconds < np.inf:
-        raise NotANumberError(
-            f"the interval is {seconds} s", remedy="give finite seconds since the last decision, >= 0"
-        )
-    return seconds
+        unknown = self._by_effector(np.full(len(self.question.wanted.rows), np.nan))
+        return InverseStep(status, state, efforts, displacements, unknown, cause=cause)

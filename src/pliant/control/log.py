@@ -18,6 +18,8 @@ from pliant.robot import Role
 KINDS: tuple[Kind, ...] = ("effort", "displacement")
 COUNTS = ("lost", "late", "damaged", "foreign", "faults")
 """What a drive counts (`DriveStatus`)."""
+OF_MODELS = ("cycle", "process", "failures", "positive_definite", "delta")
+"""What is taken over from the record of a model (`model_record`)."""
 
 
 class LoopLog:
@@ -33,9 +35,8 @@ class LoopLog:
     def __init__(self, file: str | PathLike[str], controller: TwoRates, *, overwrite: bool = False) -> None:
         """file: of the recording (MCAP), which must not exist, unless it is to be overwritten."""
         require_kind_of(controller, "controller", TwoRates)
-        n, e, t = len(controller.controller.rows), len(controller.effector_rows), len(controller.target_rows)
-        names = controller.robot.row_names
-        commands = tuple(names[k] for k in controller.controller.rows)
+        names, commands = controller.robot.row_names, controller.controller.question.labels
+        n, e, t = len(commands), len(controller.effector_rows), len(controller.target_rows)
         control = np.dtype(
             [
                 ("time", "f8"), ("took", "f8"), ("model_age", "f8"), ("status", "i8"), ("events", "i8"),
@@ -85,11 +86,11 @@ class LoopLog:
             for count in COUNTS:
                 out[count] = getattr(two.drive.status, count)
         self._control.push(out)
-        box = two.box
-        if box.number != self._made["number"]:
-            made = self._made
-            made["time"], made["number"], made["cycle"], made["process"] = box.stamp, box.number, box.cycle, box.process
-            made["failures"], made["positive_definite"], made["delta"] = box.failures, box.positive_definite, box.delta
+        box, made = two.box, self._made
+        if box.number != made["number"]:
+            made["time"], made["number"] = box.stamp, box.number
+            for name in OF_MODELS:
+                made[name] = box.record[name]
             self._model.push(made)
 
     def close(self) -> None:

@@ -33,17 +33,18 @@ def model_record(question: Question) -> np.dtype[np.void]:
 class ModelBox:
     """The newest condensed model of a robot, from the process that makes it to one that decides by it.
 
-    The reader's arrays (`model`, delta, and targets: where the effectors are) are made once; `newest` fills them.
+    The reader's arrays (`record`, and of it `model`, delta, and targets: where the effectors are) are made once; `newest` fills
+    them.
     """
 
     def __init__(self, question: Question, name: str | None = None) -> None:
         """question: that is decided by the models; name: of the box that another process has made; None makes one."""
         self._question = question
         self._mailbox = Mailbox(model_record(question), name)
-        self._out, self._in, self._spare = (self._mailbox.blank() for _ in range(3))
-        self.model = ModelNumbers(*(self._in[name] for name in ModelNumbers._fields))
-        self.delta, self.targets = self._in["delta"], self._in["targets"]
-        self.numbers = self._in.reshape(1).view(np.float64)
+        self._out, self.record, self._spare = (self._mailbox.blank() for _ in range(3))
+        self.model = ModelNumbers(*(self.record[name] for name in ModelNumbers._fields))
+        self.delta, self.targets = self.record["delta"], self.record["targets"]
+        self.numbers = self.record.reshape(1).view(np.float64)
         """The record as numbers (its integers mean nothing there): the stamp first, the others at `places`,
         in the order of `ModelNumbers`."""
         fields = model_record(question).fields
@@ -74,34 +75,19 @@ class ModelBox:
         number = self._mailbox.read(self._spare)
         if number == 0:  # the spare may be torn now; the model that is here is not
             return False
-        self._in[...] = self._spare
+        self.record[...] = self._spare
         self.number = number
         return True
 
     @property
     def stamp(self) -> float:
         """When the model that is here was true [s]."""
-        return float(self._in["stamp"])
-
-    @property
-    def cycle(self) -> float:
-        """What the model that is here took [s]."""
-        return float(self._in["cycle"])
-
-    @property
-    def failures(self) -> int:
-        """How many models could not be made before the one that is here, in its process."""
-        return int(self._in["failures"])
-
-    @property
-    def positive_definite(self) -> bool:
-        """Whether the tangent of the model that is here was."""
-        return bool(self._in["positive_definite"])
+        return float(self.record["stamp"])
 
     @property
     def process(self) -> int:
         """The process that made the model that is here, by its number in the system."""
-        return int(self._in["process"])
+        return int(self.record["process"])
 
     def close(self) -> None:
         """Let go of the memory; its maker removes it."""

@@ -5,22 +5,17 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from multiprocessing.context import SpawnProcess
 from multiprocessing.util import Finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.body.body import Tangent
 from pliant.control.model_box import ModelBox
-from pliant.control.model_process import BOARD, QUIT, SPARE, ModelPlan, command_record, start_keeper
+from pliant.control.model_process import BOARD, QUIT, SPARE, ModelPlan, command_record, keep_model, started
 from pliant.control.question import Question
-from pliant.device.wiring import Kind
 from pliant.errors import InputError, PliantWarning
 from pliant.exchange import Flags, Mailbox, Watchman
-from pliant.robot import Robot
 
 PATIENCE = 5.0
 """Seconds that a keeper has to end after it was told to."""
@@ -33,11 +28,11 @@ class _Keeping:
         self.board: Flags | None = None
         self.process: SpawnProcess | None = None
 
-    def start(self, plan: ModelPlan) -> None:
-        """Start a keeper in the place of one that is dead."""
+    def start(self, plan: ModelPlan, models: str, commands: str) -> None:
+        """Start a keeper in the place of one that is dead; models, commands: names of the boxes."""
         self.end()
         self.board = Flags(BOARD)
-        self.process = start_keeper(plan, self.board.name)
+        self.process = started(keep_model, "pliant-keeper", plan, (self.board.name, models, commands))
 
     def end(self) -> None:
         """Let it end, with its workers. May be called twice, and at any time."""
@@ -57,38 +52,24 @@ class _Keeping:
 class ModelLink:
     """The newest model comes in, commands go out, the keeper is started and ended."""
 
-    def __init__(
-        self,
-        build: Callable[[], Robot],
-        question: Question,
-        box: ModelBox,
-        command: NDArray[np.float64],
-        *,
-        kind: Kind = "effort",
-        tangent: Tangent = "warped",
-        rate: float | None = None,
-        cores: tuple[int, ...] = (),
-        standby: bool = False,
-        restarts: int = 1,
-        patience: float = 5.0,
-    ) -> None:
-        """question: of the robot that `build` makes; box: of models for it, its end is kept here; command (n,): that it is
-        under now. The others as in `ModelPlan`."""
+    def __init__(self, plan: ModelPlan, question: Question, box: ModelBox, command: NDArray[np.float64]) -> None:
+        """question: of the robot that the plan builds; box: of models for it, its end is kept here; command (n,): that it is
+        under now."""
         self.box = box
         self.keepers_lost = 0
         """How many keepers were killed so far."""
         self._commands = Mailbox(command_record(question))
         self._command = self._commands.blank()
-        self._command["command"], self._command["given"] = command, question.given_targets()
-        self._commands.write(self._command)
-        self._plan = ModelPlan(
-            build, box.name, self._commands.name, kind, tangent, rate, cores, standby, restarts, patience
-        )
-        self._left = restarts
+        question.take_given(self._command["given"])
+        self.send(command, self._command["given"])
+        self._plan, self._left = plan, plan.restarts
         self._keeping = _Keeping()
         # whoever forgets to close, or is interrupted, must not wait for ever for processes that wait for it
         Finalize(self, self._keeping.end, exitpriority=10)
-        self._keeping.start(self._plan)
+        self._start()
+
+    def _start(self) -> None:
+        self._keeping.start(self._plan, self.box.name, self._commands.name)
 
     @property
     def keeper(self) -> SpawnProcess:
@@ -116,19 +97,14 @@ class ModelLink:
         """Start another keeper where the last one has ended: it was killed, or all its workers were."""
         if not self.keeper.is_alive():
             self.keepers_lost += self.keeper.exitcode != 0
-            self._keeping.start(self._plan)
+            self._start()
             self._left = self._plan.restarts
             warnings.warn("the model's process has ended; another one is started", PliantWarning, stacklevel=3)
 
-    @contextmanager
-    def watched(self) -> Iterator[Watchman]:
-        """While in force, a keeper that is killed is replaced, as often as `restarts` allows, and told about, by a thread that
-        sleeps until then; it may be given other things to tell."""
-        watchman = Watchman(self._end_of_keeper, self._replace, "pliant watchman")
-        try:
-            yield watchman
-        finally:
-            watchman.close()
+    def watchman(self) -> Watchman:
+        """A thread that sleeps until a keeper is killed, replaces it, as often as `restarts` allows, and tells about it; it may
+        be given other things to tell. To be closed."""
+        return Watchman(self._end_of_keeper, self._replace, "pliant watchman")
 
     def _end_of_keeper(self) -> int | None:
         """What is ready when the keeper ends, None where it has."""
@@ -146,16 +122,15 @@ class ModelLink:
             text = f"the keeper of the model's process was ended {how}"
             again, self._left = self._left > 0, self._left - 1
         if again:
-            self._keeping.start(self._plan)
+            self._start()
             text += "; another one is started, and until it has a model commands go to the safe one"
         else:
             text += "; there are no models any more, and commands stay at the safe one until the next run"
         warnings.warn(text, PliantWarning, stacklevel=4)
 
-    def send(self, command: NDArray[np.float64], given: NDArray[np.float64], now: float) -> None:
+    def send(self, command: NDArray[np.float64], given: NDArray[np.float64]) -> None:
         """Tell the model what the robot is told (n,), and what its ports are given, as targets."""
         self._command["command"], self._command["given"] = command, given
-        self._command["stamp"] = now
         self._commands.write(self._command)
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.context import SpawnProcess
 
 import numpy as np
@@ -43,15 +44,13 @@ BOARD = 10
 class ModelPlan:
     """How to run a model loop elsewhere.
 
-    build: a function of a module (it is found there by name) that makes the robot; models, commands: names of the boxes; kind,
-    tangent: as in `ModelLoop`; rate [Hz]: None for as fast as it goes; cores: that it may use, empty for all; standby: whether
-    a second worker waits, built and warm, to take over; restarts: how often a worker that is dead or stuck is replaced;
-    patience [s]: without a sign of life, and at least twenty times what a model takes, after which it counts as stuck.
+    build: a function of a module (it is found there by name) that makes the robot; kind, tangent: as in `ModelLoop`; rate [Hz]:
+    None for as fast as it goes; cores: that it may use, empty for all; standby: whether a second worker waits, built and warm,
+    to take over; restarts: how often a worker that is dead or stuck is replaced; patience [s]: without a sign of life, and at
+    least twenty times what a model takes, after which it counts as stuck.
     """
 
     build: Callable[[], Robot]
-    models: str
-    commands: str
     kind: Kind
     tangent: Tangent
     rate: float | None
@@ -62,61 +61,60 @@ class ModelPlan:
 
 
 def command_record(question: Question) -> np.dtype[np.void]:
-    """What the control loop tells the model loop: the command (n,), what the robot's ports are given, as targets, and when it
-    was sent [s]."""
+    """What the control loop tells the model loop: the command (n,), and what the robot's ports are given, as targets."""
     sought, given = len(question.sought), len(question.given.labels)
-    return np.dtype([("stamp", "f8"), ("command", "f8", (sought,)), ("given", "f8", (given,))])
+    return np.dtype([("command", "f8", (sought,)), ("given", "f8", (given,))])
 
 
-def start_keeper(plan: ModelPlan, board: str) -> SpawnProcess:
-    """Start the keeper of a model loop; it ends when it is told to, or when this process has died. board: of flags, by name."""
-    process = multiprocessing.get_context("spawn").Process(target=keep_model, args=(plan, board), name="pliant-keeper")
+Names = tuple[str, str, str]
+"""Of what the processes share: the board of flags, the box of models, and that of commands."""
+
+
+def started(target: Callable[..., None], name: str, *args: object) -> SpawnProcess:
+    """A process by that name that runs the target; `keep_model`, or what that starts."""
+    process = multiprocessing.get_context("spawn").Process(target=target, args=args, name=name)
     start_shielded(process)
     return process
 
 
-def keep_model(plan: ModelPlan, name: str) -> None:
-    """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over."""
+def keep_model(plan: ModelPlan, names: Names) -> None:
+    """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over. It ends when it
+    is told to, or when the process that started it has died."""
     stay_shielded()
     _keep_to(plan.cores)
-    with Flags(BOARD, name) as board:
-        _keep_workers(plan, board)
-
-
-def _keep_workers(plan: ModelPlan, board: Flags) -> None:
-    left = plan.restarts
-    worker, free = _Worker(plan, board, WORKERS[0]), WORKERS[1]
-    worker.begin()
-    spare = _Worker(plan, board, free) if plan.standby and left else None
-    while _parent_lives() and not board.values[QUIT]:
-        worker.process.join(0.02)
-        board.values[SPARE] = spare is not None and spare.warm
-        if worker.process.exitcode is None and not worker.stuck:
-            continue
-        if left == 0:
-            break
-        left -= 1
-        worker.end()
-        board.values[SPARE] = 0.0
-        ended = worker.place
-        worker = spare if spare is not None and spare.process.is_alive() else _Worker(plan, board, free)
+    with Flags(BOARD, names[0]) as board:
+        start, left = partial(_Worker, plan, names, board), plan.restarts
+        worker, free = start(WORKERS[0]), WORKERS[1]
         worker.begin()
-        free = ended
-        spare = _Worker(plan, board, free) if plan.standby and left else None
-    worker.process.join(1.0)  # it has read the same word
-    for each in [worker, *([spare] if spare is not None else [])]:
-        each.end()
+        spare = start(free) if plan.standby and left else None
+        while _parent_lives() and not board.values[QUIT]:
+            worker.process.join(0.02)
+            board.values[SPARE] = spare is not None and spare.warm
+            if worker.process.exitcode is None and not worker.stuck:
+                continue
+            if left == 0:
+                break
+            left -= 1
+            worker.end()
+            board.values[SPARE] = 0.0
+            ended = worker.place
+            worker = spare if spare is not None and spare.process.is_alive() else start(free)
+            worker.begin()
+            free = ended
+            spare = start(free) if plan.standby and left else None
+        worker.process.join(1.0)  # it has read the same word
+        worker.end()
+        if spare is not None:
+            spare.end()
 
 
 class _Worker:
     """A worker as its keeper sees it."""
 
-    def __init__(self, plan: ModelPlan, board: Flags, place: int) -> None:
+    def __init__(self, plan: ModelPlan, names: Names, board: Flags, place: int) -> None:
         self.place, self._board, self._patience = place, board, plan.patience
         board.values[place : place + 4] = 0.0
-        spawn = multiprocessing.get_context("spawn")
-        self.process = spawn.Process(target=run_model, args=(plan, board.name, place), name="pliant-model")
-        start_shielded(self.process)
+        self.process = started(run_model, "pliant-model", plan, names, place)
 
     def begin(self) -> None:
         """Let it have its turn."""
@@ -159,19 +157,19 @@ def _die_with_parent() -> None:
             ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
-def run_model(plan: ModelPlan, name: str, place: int) -> None:
+def run_model(plan: ModelPlan, names: Names, place: int) -> None:
     """The worker: builds the robot, gets warm, waits for its turn, and keeps the model up to date until it is told to quit."""
     stay_shielded()
     _die_with_parent()
     _keep_to(plan.cores)
-    question = Question.of(plan.build())
+    question = Question(plan.build())
     loop = ModelLoop(question, kind=plan.kind, tangent=plan.tangent)
     for _ in range(3):
         loop.cycle(loop.command())
     with (
-        Flags(BOARD, name) as board,
-        contextlib.closing(ModelBox(question, plan.models)) as models,
-        Mailbox(command_record(question), plan.commands) as commands,
+        Flags(BOARD, names[0]) as board,
+        contextlib.closing(ModelBox(question, names[1])) as models,
+        Mailbox(command_record(question), names[2]) as commands,
     ):
         board.values[place + WARM] = 1.0
         while not board.wait(place + GO, 0.05):
@@ -185,7 +183,8 @@ def _make_models(
 ) -> None:
     """Until told to quit."""
     command = commands.blank()
-    command["command"], command["given"] = loop.command(), loop.question.given_targets()
+    command["command"] = loop.command()
+    loop.question.take_given(command["given"])
     commands.read(command)
     loop.question.give(command["given"])
     loop.settle(np.array(command["command"]))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.condensed import Condensed
+from pliant.checks import require_kind_of
+from pliant.control.correction import Correction
 from pliant.errors import InputError
-from pliant.port import Port
 from pliant.robot import Robot, Role, State
 
 Array = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 FARTHEST = 1e6
 """Targets beyond this are no targets, in whatever unit."""
@@ -26,8 +25,8 @@ class NotANumberError(InputError):
 
 
 class ModelNumbers(NamedTuple):
-    """What a decision needs of a condensed model: W (m, m), delta_free and efforts (m,), the references of relative ports in a
-    row (9 r,), and how far from its efforts the model reaches (n,)."""
+    """What a decision needs of a condensed model: W (m, m), delta_free (m,), the efforts (m,) that it was made with, the
+    references of relative ports in a row (9 r,), and trust (n,): how far from those efforts it reaches."""
 
     W: Array
     delta_free: Array
@@ -36,72 +35,48 @@ class ModelNumbers(NamedTuple):
     trust: Array
 
 
-@dataclass(frozen=True)
 class Wanted:
-    """Ports that are to be somewhere, with rows (e,) among those of all ports, and how targets (t,) become displacements:
-    `sources` (e, 3) has, per row, the place in the targets, where its port's reference is among those of the model (-1: it has
-    none, and the row is the target itself), and which entry of the rotation vector it is."""
+    """Ports that are to be somewhere: `parts` has them by name, with which of the rows (e,) each has; rows: where those are
+    among the rows of all ports; labels and turns (u,): of the targets (t,), and where quaternions begin in them.
 
-    names: tuple[str, ...]
-    rows: Ids
-    labels: tuple[str, ...]
-    sources: Ids
-    turns: Ids
-    """Where quaternions begin in the targets."""
+    How targets become displacements: `sources` (e, 3) has, per row, the place in the targets, where its port's reference is
+    among those of the model (-1: it has none, and the row is the target itself), and which entry of the rotation vector it is.
+    """
 
-    @classmethod
-    def of(cls, robot: Robot, names: tuple[str, ...], references: Mapping[str, int]) -> Wanted:
+    def __init__(self, robot: Robot, names: tuple[str, ...], references: Mapping[str, int]) -> None:
         """references: where each relative port's reference begins among all of them."""
         rows: list[int] = []
-        labels: list[str] = []
         sources: list[tuple[int, int, int]] = []
         turns: list[int] = []
+        self.parts: dict[str, slice] = {}
+        self.labels: tuple[str, ...] = ()
         for name in names:
-            mounted = robot.ports[name]
-            port, first = mounted.attachment.port, len(labels)
-            rows += range(mounted.rows.start, mounted.rows.start + port.given_rows)
-            labels += [f"{name}.{part}" if part else name for part in port.target_names]
-            places = port.goal_places
-            for place, axis in places if places is not None else [(k, -1) for k in range(port.given_rows)]:
-                sources.append((first + place, references[name] if axis >= 0 else -1, axis))
-            turns += sorted({first + place for place, axis in places or () if axis >= 0})
-        return cls(
-            names, np.array(rows, np.int64), tuple(labels), np.array(sources, np.int64).reshape(-1, 3),
-            np.array(turns, np.int64)
-        )  # fmt: skip
+            mounted, first = robot.ports[name], len(self.labels)
+            port, own = mounted.attachment.port, range(mounted.rows.start, mounted.rows.stop)
+            self.parts[name] = slice(len(rows), len(rows) + len(own))
+            self.labels += tuple(f"{name}.{part}" if part else name for part in port.target_names)
+            rows += own
+            places = port.goal_places or [(k, -1) for k in range(len(own))]
+            sources += [(first + place, references[name] if axis >= 0 else -1, axis) for place, axis in places]
+            turns += sorted({first + place for place, axis in places if axis >= 0})
+        self.rows, self.turns = np.array(rows, np.int64), np.array(turns, np.int64)
+        self.sources = np.array(sources, np.int64).reshape(-1, 3)
 
 
-@dataclass(frozen=True)
 class Question:
-    """A robot's question to whoever decides: actuators whose efforts are sought (n rows), effectors that are to be somewhere
-    (e rows, with weights), ports whose displacement is given (h rows), and all limits. The same for `Inverse` and two rates."""
+    """A robot's question to whoever decides, the same for `Inverse` and two rates.
 
-    robot: Robot
-    row_names: tuple[str, ...]
-    """All rows of the robot when this was asked; see `require_current`."""
-    actuators: tuple[str, ...]
-    sought: Ids
-    labels: tuple[str, ...]
-    """Names of the sought rows."""
-    wanted: Wanted
-    weights: Array
-    given: Wanted
-    given_limits: Array
-    """Efforts that may hold what is given, (h, 2)."""
-    effort: Array
-    course: Array
-    effort_rate: Array
-    displacement_rate: Array
-    """Limits of the sought rows: efforts and displacements (n, 2), and how fast each may change per second (n,)."""
-    reference_places: Mapping[str, int]
-    wary: tuple[str, ...]
-    """Actuators whose model does not reach far (`Port.trusted_change`)."""
+    sought (n,)          rows of the actuators, whose efforts are sought
+    wanted, weights (e,) where effectors are to be, and how much each of their rows counts
+    given, given_limits  displacements that ports are given, and efforts (h, 2) that may hold them
+    effort, course       limits (n, 2) of the sought efforts, and of the displacements that go with them
+    effort_rate, displacement_rate   how fast those may change per second (n,)
+    """
 
-    @classmethod
-    def of(cls, robot: Robot) -> Question:
-        """What this robot asks; an InputError where it has no actuator or no effector, or friction."""
-        ports = robot.ports
-        actuators, effectors, driven = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.HELD))
+    def __init__(self, robot: Robot) -> None:
+        """An InputError where the robot has no actuator or no effector, or friction."""
+        self.robot, self.row_names, ports = robot, robot.row_names, robot.ports
+        actuators, effectors, held = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.HELD))
         if not actuators or not effectors:
             missing = "actuator" if not actuators else "effector"
             raise InputError(
@@ -112,35 +87,31 @@ class Question:
                 f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="decide with a robot that has a Cable instead, and keep the friction for the plant",
             )
-        places: dict[str, int] = {}
-        for name, mounted in ports.items():
-            if mounted.attachment.port.relative:
-                places[name] = 9 * len(places)
+        relative = [name for name, mounted in ports.items() if mounted.attachment.port.relative]
+        self.reference_places = {name: 9 * k for k, name in enumerate(relative)}
+        self.actuators, self.effectors = actuators, effectors
+        self.sought = np.concatenate([np.arange(ports[name].rows.start, ports[name].rows.stop) for name in actuators])
+        self.wanted = Wanted(robot, effectors, self.reference_places)
+        self.weights = np.concatenate([ports[name].weight for name in effectors])
+        self.given = Wanted(robot, held, self.reference_places)
+        self.given_limits = np.concatenate([np.empty((0, 2)), *(ports[name].able for name in held)])
         limits = [ports[name].limits for name in actuators]
-        return cls(
-            robot,
-            robot.row_names,
-            actuators,
-            np.concatenate([np.arange(ports[name].rows.start, ports[name].rows.stop) for name in actuators]),
-            tuple(label for name in actuators for label in ports[name].labels),
-            Wanted.of(robot, effectors, places),
-            np.concatenate([ports[name].weight for name in effectors]),
-            Wanted.of(robot, driven, places),
-            np.concatenate([np.empty((0, 2)), *(ports[name].able for name in driven)]),
-            np.concatenate([limit.effort for limit in limits]),
-            np.concatenate([limit.displacement for limit in limits]),
-            np.concatenate([limit.effort_rate for limit in limits]),
-            np.concatenate([limit.displacement_rate for limit in limits]),
-            places,
-            tuple(
-                name for name in actuators if ports[name].attachment.port.trusted_change(ports[name].effort) is not None
-            ),
-        )
+        self.effort = np.concatenate([limit.effort for limit in limits])
+        self.course = np.concatenate([limit.displacement for limit in limits])
+        self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
+        self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
+        models = {name: ports[name].attachment.port for name in actuators}
+        self._wary = [name for name in actuators if models[name].trusted_change(ports[name].effort) is not None]
 
     @property
-    def effectors(self) -> tuple[str, ...]:
-        """Names of what is wanted somewhere."""
-        return self.wanted.names
+    def labels(self) -> tuple[str, ...]:
+        """Names of the sought rows."""
+        return tuple(self.row_names[k] for k in self.sought)
+
+    @property
+    def effector_rows(self) -> tuple[str, ...]:
+        """Names of the rows of what is wanted somewhere."""
+        return tuple(self.row_names[k] for k in self.wanted.rows)
 
     def require_current(self, what: str) -> None:
         """Raise an InputError where a port was added since; what: was made of this question."""
@@ -148,7 +119,7 @@ class Question:
 
     def require_known_goals(self) -> None:
         """Raise an InputError for ports whose targets only Python understands."""
-        for name in (*self.wanted.names, *self.given.names):
+        for name in (*self.wanted.parts, *self.given.parts):
             port = self.robot.ports[name].port
             if port.goal_places is None:
                 raise InputError(
@@ -156,11 +127,20 @@ class Question:
                     remedy="give the port goal_places, or use Inverse",
                 )
 
-    def require_correctable(self) -> None:
-        """Raise an InputError where targets are more than displacements, which a `Correction` can be added to."""
+    def require_correctable(self, correction: Correction | None) -> None:
+        """Raise an InputError where the targets cannot be corrected like this, or are more than displacements."""
+        if correction is None:
+            return
+        require_kind_of(correction, "correction", Correction)
         if len(self.wanted.turns):
             raise InputError(
                 "a correction of orientations is not known", remedy="leave it out, or give the Frame rows='x y z'"
+            )
+        rows = self.effector_rows
+        if len(correction.value) != len(rows):
+            raise InputError(
+                f"the correction has {len(correction.value)} rows",
+                remedy=f"give Correction({len(rows)}, ...): {', '.join(rows)}",
             )
 
     def aims(self, targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
@@ -189,22 +169,26 @@ class Question:
         """The displacements that targets ask of their rows, (e,), from the references of a model."""
         parts = [np.empty(0)]
         for name, aim in aims.items():
-            port = self._measured(name, references)
-            parts.append(port.goal(aim)[: port.given_rows])
+            port = self.robot.ports[name].attachment.port
+            parts.append((port.measured_from(references[name]) if name in references else port).goal(aim))
         return np.concatenate(parts)
 
     def goal_of_given(self, references: Mapping[str, Array]) -> Array:
         """The displacements that are given, (h,), from the references of a model."""
-        return self.goal({name: self.robot.ports[name].displacement for name in self.given.names}, references)
+        return self.goal({name: self.robot.ports[name].displacement for name in self.given.parts}, references)
 
-    def given_targets(self) -> Array:
-        """What is given now, as targets."""
-        return np.concatenate([np.empty(0), *(self.robot.ports[name].displacement for name in self.given.names)])
+    def take_given(self, out: Array) -> None:
+        """out <- what is given now, as targets in a row."""
+        at = 0
+        for name in self.given.parts:
+            value = self.robot.ports[name].displacement
+            out[at : at + len(value)] = value
+            at += len(value)
 
     def give(self, targets: Array) -> None:
         """Give the robot's ports other displacements, all of them as targets in a row; what is no number changes nothing."""
         at = 0
-        for name in self.given.names:
+        for name in self.given.parts:
             now = self.robot.ports[name].displacement
             value = targets[at : at + len(now)]
             at += len(now)
@@ -215,20 +199,16 @@ class Question:
         """Where the effectors are at a state, as targets (t,)."""
         return np.concatenate([self.robot.displacement(state, name, as_target=True) for name in self.effectors])
 
-    def _measured(self, name: str, references: Mapping[str, Array]) -> Port:
-        port = self.robot.ports[name].attachment.port
-        return port.measured_from(references[name]) if name in references else port
-
     def trust(self, efforts: Array) -> Array:
         """How far each sought effort may go from those of a model (m,), (n,): infinitely, but for ports whose model does not
         reach far."""
-        out: Array = np.full(len(self.sought), np.inf)
-        for name in self.wary:
+        out: Array = np.full(len(efforts), np.inf)
+        for name in self._wary:
             mounted = self.robot.ports[name]
             change = mounted.attachment.port.trusted_change(efforts[mounted.rows])
             if change is not None:
-                out[np.isin(self.sought, np.arange(mounted.rows.start, mounted.rows.stop))] = change
-        return out
+                out[mounted.rows] = change
+        return np.asarray(out[self.sought])
 
     def numbers(self, model: Condensed) -> ModelNumbers:
         """A model as decisions take it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,8 +30,7 @@ Array = NDArray[np.float64]
 class SimulatedRun:
     """What happened, one row per control period: time [s], target and position of the plant's effectors, as targets (t,),
     command (n,) in the plant's unit, how old the model was [s], by how much the effectors' rows miss the target (e,), the code
-    of the decision's status, the guard's flags; and per model the infinity norms of the QP's matrix M = W_ea^T W_ea and of its
-    change."""
+    of the decision's status, the guard's flags."""
 
     time: Array
     target: Array
@@ -42,18 +40,11 @@ class SimulatedRun:
     missing: Array
     status: NDArray[np.int64]
     events: NDArray[np.int64]
-    model_norm: Array
-    model_change: Array
 
     @property
     def error(self) -> Array:
         """Distance of the effectors from their targets at every period (metres and radians add up as they are)."""
         return np.asarray(np.linalg.norm(self.missing, axis=1))
-
-    @property
-    def variation(self) -> Array:
-        """By what share |M' - M| / |M| the QP's matrix changed from one model to the next."""
-        return np.asarray(self.model_change / self.model_norm[:-1])
 
     @property
     def roughness(self) -> float:
@@ -94,8 +85,7 @@ def simulate(
     if not 0 < single(seconds, "seconds", unit="s") < np.inf:
         raise InputError(f"a run of {seconds} s", remedy="give a positive time")
     controller = Controller(robot, energy=energy)
-    if correction is not None:
-        controller.question.require_correctable()
+    controller.question.require_correctable(correction)
     question, box = controller.question, ModelBox(controller.question)
     with closing(box):
         loop = ModelLoop(question, state, kind=plant.kind, tangent=tangent)
@@ -104,9 +94,10 @@ def simulate(
         aims = as_targets(targets, commander.target_rows, rate)
         models = _LateModels(loop, box, model_rate)
         measured = Measured(plant.wiring, commander.effector_rows)
+        commander.get_ready()  # so that there is something predicted before the first decision
         interval, target, command = 1 / (model_rate if together else rate), commander.target, commander.guard.command
-        log = _Log(int(np.floor(seconds * rate)) + 1, question, plant)
-        for tick in range(len(log.time)):
+        run = _blank(int(np.floor(seconds * rate)) + 1, question)
+        for tick in range(len(run.time)):
             now = tick / rate
             fresh = models.look(now, command)
             aims.fill(now, target)
@@ -117,19 +108,9 @@ def simulate(
                     predicted, held = commander.predicted(), commander.events != 0
                     goal = correction.adjust(target, measured.values, interval, predicted=predicted, held=held)
                 commander.tick(now, goal, interval)
-            log.note(tick, now, commander)
+            _note(run, tick, now, commander, plant)
             plant.advance(command, (tick + 1) / rate)
-        return SimulatedRun(
-            log.time,
-            log.target,
-            log.position,
-            log.command,
-            log.age,
-            log.missing,
-            log.status,
-            log.events,
-            *models.norms_and_changes(),
-        )
+        return run
 
 
 class _LateModels:
@@ -137,10 +118,8 @@ class _LateModels:
 
     def __init__(self, loop: ModelLoop, box: ModelBox, rate: float) -> None:
         self._loop, self._box, self._rate, self._begun = loop, box, rate, 0
-        self._block = np.ix_(loop.question.wanted.rows, loop.question.sought)
         self._coming = loop.here
         self._show(loop.here, 0.0)
-        self._seen = [self._matrix()]
 
     def _show(self, here: Linearization, made: float) -> None:
         self._box.put(here, stamp=made, failures=self._loop.failures)
@@ -153,40 +132,29 @@ class _LateModels:
             return False
         self._show(self._coming, max(0.0, (due - 2) / self._rate))
         self._coming, self._begun = self._loop.cycle(command) or self._coming, due
-        self._seen.append(self._matrix())
         return True
 
-    def _matrix(self) -> Array:
-        W = self._box.model.W[self._block]
-        return np.asarray(W.T @ W)
 
-    def norms_and_changes(self) -> tuple[Array, Array]:
-        """The infinity norm of W_ea^T W_ea of every model seen, and of its change to the next."""
-        norms = [np.abs(M).sum(axis=1).max() for M in self._seen]
-        changes = [np.abs(b - a).sum(axis=1).max() for a, b in pairwise(self._seen)]
-        return np.array(norms), np.array(changes)
+def _blank(periods: int, question: Question) -> SimulatedRun:
+    """A run with room for so many periods."""
+    t, n, e = len(question.wanted.labels), len(question.sought), len(question.wanted.rows)
+
+    def room(*columns: int) -> Array:
+        return np.zeros((periods, *columns))
+
+    status, events = np.zeros((2, periods), np.int64)
+    return SimulatedRun(room(), room(t), room(t), room(n), room(), room(e), status, events)
 
 
-class _Log:
-    """Room for every period of a run."""
-
-    def __init__(self, periods: int, question: Question, plant: SimulatedPlant) -> None:
-        self._question, self._plant = question, plant
-        self.time, self.age = np.zeros(periods), np.zeros(periods)
-        targets = len(question.wanted.labels)
-        self.target, self.position = np.zeros((periods, targets)), np.zeros((periods, targets))
-        self.missing = np.zeros((periods, len(question.wanted.rows)))
-        self.command = np.zeros((periods, len(question.sought)))
-        self.status, self.events = np.zeros(periods, np.int64), np.zeros(periods, np.int64)
-
-    def note(self, k: int, now: float, commander: Commander) -> None:
-        self.time[k], self.age[k] = now, now - commander.box.stamp
-        self.status[k], self.events[k] = commander.status.code, commander.events
-        self.target[k], self.command[k] = commander.target, commander.guard.command
-        robot, state, names = self._plant.robot, self._plant.state, self._question.effectors
-        places = [robot.displacement(state, name, as_target=True) for name in names]
-        self.position[k] = np.concatenate(places)
-        aims = np.split(commander.target, np.cumsum([len(place) for place in places])[:-1])
-        self.missing[k] = np.concatenate(
-            [robot.shortfall(state, name, aim) for name, aim in zip(names, aims, strict=True)]
-        )
+def _note(run: SimulatedRun, k: int, now: float, commander: Commander, plant: SimulatedPlant) -> None:
+    """Fill in one period."""
+    run.time[k], run.model_age[k] = now, now - commander.box.stamp
+    run.status[k], run.events[k] = commander.status.code, commander.events
+    run.target[k], run.command[k] = commander.target, commander.guard.command
+    begin = 0
+    for name, rows in commander.controller.question.wanted.parts.items():
+        place = plant.robot.displacement(plant.state, name, as_target=True)
+        end = begin + len(place)
+        run.position[k, begin:end] = place
+        run.missing[k, rows] = plant.robot.shortfall(plant.state, name, commander.target[begin:end])
+        begin = end

@@ -125,17 +125,15 @@ class Recorded(Trajectory):
 
     def __init__(self, times: ArrayLike, positions: ArrayLike) -> None:
         self._times, self._positions = np.atleast_1d(as_numbers(times)), as_numbers(positions)
-        if self._times.ndim != 1:
-            raise InputError(f"times have shape {self._times.shape}", remedy="give a list of times [s]")
+        if self._times.ndim != 1 or self._positions.shape != (len(self._times), 3):
+            raise InputError(
+                f"times have shape {self._times.shape} and positions {self._positions.shape}",
+                remedy="give a list of times [s], and three coordinates [m] for each",
+            )
         if len(self._times) < 2 or not (np.isfinite(self._times).all() and np.isfinite(self._positions).all()):
             raise InputError(
                 f"{len(self._times)} times, or numbers that are not finite",
                 remedy="give two or more times and finite coordinates",
-            )
-        if self._positions.shape != (len(self._times), 3):
-            raise InputError(
-                f"{len(self._times)} times and positions of shape {self._positions.shape}",
-                remedy="give three coordinates for each",
             )
         falls = np.flatnonzero(~(np.diff(self._times) > 0))
         if len(falls):

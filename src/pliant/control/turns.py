@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,11 @@ from pliant.control.correction import Correction
 from pliant.control.measured import Measured
 from pliant.control.pace import Pace, Rights, Timing
 from pliant.control.run import Run
-from pliant.control.status import CODES, DecisionStatus
+from pliant.control.status import DecisionStatus
 from pliant.control.targets import Targets
 from pliant.device import Drive
 from pliant.device.drive import FOREIGN
-from pliant.device.guard import event_words
+from pliant.device.guard import EVENT_WORDS
 
 if TYPE_CHECKING:
     from pliant.control.two_rates import TwoRates
@@ -52,7 +53,8 @@ class Turns:
         self._period = 1.0 / two.rate
         room = min(1.2 * seconds, LONGEST) + HALTING
         self.timing = Timing(int(room * two.rate) + 100, self._period)
-        self._statuses, self._events = np.zeros(len(DecisionStatus), np.int64), np.zeros(16, np.int64)
+        self._statuses: Counter[DecisionStatus] = Counter()
+        self._events: Counter[int] = Counter()
         self._first, self._process, self._processes = two.box.number, two.box.process, 1
         self._keepers = two.link.keepers_lost
         self._commands = self._unsent = 0
@@ -77,7 +79,8 @@ class Turns:
             pace.doze()
             self._measured.take(self._drive.read())
             if self._drive.status.foreign > self._foreign:
-                self._tell_of_foreign()
+                self._foreign = sys.maxsize  # it is told once
+                self._tell(FOREIGN)
             self._targets.fill(self._last + self._period - begin, two.target)
             two.get_ready()
             woke = pace.wait()
@@ -95,11 +98,6 @@ class Turns:
                 if not two.guard.stopped:
                     return
                 self._watch = None
-
-    def _tell_of_foreign(self) -> None:
-        """Once."""
-        self._foreign = sys.maxsize
-        self._tell(FOREIGN)
 
     def take_to_safety(self) -> None:
         """The same without anybody who might raise, until the safe command is out."""
@@ -140,19 +138,21 @@ class Turns:
         """What there is to do and to count when the command has left."""
         two, box = self._two, self._two.box
         self.timing.note(woke, time.monotonic(), woke - box.stamp)
-        two.tell_model()
+        two.link.send(two.guard.command, two.controller.given)
         self._last = woke
         self._commands += 1
-        self._statuses[CODES[two.status]] += 1
-        if two.events:
-            _count(two.events, self._events)
+        self._statuses[two.status] += 1
+        self._events[two.events] += 1
         if box.process != self._process:
             self._process = box.process
             self._processes += 1
 
     def report(self, rights: Rights) -> Run:
         """What there is to say afterwards."""
-        events = self._events
+        events = {
+            word: sum(count for flags, count in self._events.items() if flags & flag)
+            for flag, word in EVENT_WORDS.items()
+        }
         return Run(
             self.timing,
             self._commands,
@@ -161,15 +161,8 @@ class Turns:
             self._two.box.number - self._first,
             self._processes,
             self._two.link.keepers_lost - self._keepers,
-            {status.name: int(self._statuses[code]) for status, code in CODES.items()},
-            {word: int(events[k]) for k in range(len(events)) if events[k] for word in event_words(1 << k)},
+            {status.name: self._statuses[status] for status in DecisionStatus},
+            {word: count for word, count in events.items() if count},
             rights,
             self._two.guard.stopped,
         )
-
-
-def _count(flags: int, counts: NDArray[np.int64]) -> None:
-    """Add one to the count of every flag that is set."""
-    for k in range(len(counts)):
-        if flags >> k & 1:
-            counts[k] += 1

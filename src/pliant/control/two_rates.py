@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +25,7 @@ from pliant.control.measured import Measured
 from pliant.control.model_box import ModelBox
 from pliant.control.model_link import ModelLink
 from pliant.control.model_loop import ModelLoop
+from pliant.control.model_process import ModelPlan
 from pliant.control.pace import real_time
 from pliant.control.run import Run
 from pliant.control.targets import Targets, as_targets
@@ -88,10 +90,8 @@ class TwoRates(Commander):
         self.start(hanging.model.delta, hanging.model.efforts, controller.question.targets_at(hanging.state))
         available = usable_cores()
         self.core = available[0] if len(available) > 1 else None
-        self.link = ModelLink(
-            build, controller.question, box, self.guard.command, kind=kind, tangent=tangent, rate=model_rate,
-            cores=available[1:], standby=standby, restarts=restarts, patience=patience
-        )  # fmt: skip
+        plan = ModelPlan(build, kind, tangent, model_rate, available[1:], standby, restarts, patience)
+        self.link = ModelLink(plan, controller.question, box, self.guard.command)
         self.drive: Drive | None = None
         self.measured: Measured | None = None
 
@@ -146,7 +146,7 @@ class TwoRates(Commander):
         try:
             with (
                 stop_signals(self.guard.stop),
-                self.link.watched() as watchman,
+                closing(self.link.watchman()) as watchman,
                 real_time(priority, self.core) as rights,
             ):
                 turns = Turns(self, seconds, aims, drive, correction, watch, watchman.tell)
@@ -168,18 +168,12 @@ class TwoRates(Commander):
             )
         return run
 
-    def tell_model(self) -> None:
-        """Let the model's process know what was commanded."""
-        self.link.send(self.guard.command, self.controller.given, self.woke)
-
     def _require_fits(self, seconds: float, drive: Drive, correction: Correction | None) -> None:
         """Raise an InputError for what cannot be run."""
         if not single(seconds, "seconds", unit="s") > 0:
             raise InputError(f"a run of {seconds} s", remedy="give a positive time, np.inf for one without end")
         require_kind_of(drive, "drive", Drive)
         self.controller.question.require_current("controller")
-        if correction is not None:
-            require_kind_of(correction, "correction", Correction)
         wanted, wiring = Wiring.of_robot(self.robot, self.kind), drive.wiring
         if (wiring.kind, wiring.commands) != (self.kind, wanted.commands):
             raise InputError(
@@ -187,13 +181,7 @@ class TwoRates(Commander):
                 f"{', '.join(wanted.commands)}",
                 remedy="make the drive of Wiring.of_robot(robot, kind) or of a plant of the same kind and ports",
             )
-        if correction is not None:
-            self.controller.question.require_correctable()
-        if correction is not None and len(correction.value) != len(self.effector_rows):
-            raise InputError(
-                f"the correction has {len(correction.value)} rows",
-                remedy=f"give Correction({len(self.effector_rows)}, ...): {', '.join(self.effector_rows)}",
-            )
+        self.controller.question.require_correctable(correction)
 
     @property
     def has_spare(self) -> bool:

@@ -90,7 +90,7 @@ def _follow(loop: ModelLoop, controller: Controller, target: Array, interval: fl
 
 def own_model_rate(robot: Robot, hanging: State, cycles: int = 60) -> float:
     """Models per second that this machine makes of this robot [Hz]."""
-    loop = ModelLoop(Question.of(robot), hanging, kind="displacement", tangent="warped")
+    loop = ModelLoop(Question(robot), hanging, kind="displacement", tangent="warped")
     command, times = loop.command(), []
     for _ in range(cycles):
         begin = time.perf_counter()
