@@ -167,7 +167,6 @@ def test_displacements_depend_on_the_state_alone():
         assert np.array_equal(robot.displacement(near, "end"), first)
         assert np.array_equal(robot.displacement(far, "end", as_target=True), goal)
         assert np.array_equal(robot.shortfall(near, "end", goal), short)
-        assert np.array_equal(robot.equations.displacements(near.x)[robot.ports["end"].rows], first)
 
 
 def test_a_model_brings_its_references():

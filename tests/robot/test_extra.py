@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pliant import Cable, Corotational, Dynamics, ExtraRows, NeoHookean, Point, Robot, State, Statics, TetBody, make
 from pliant.errors import InputError
+from pliant.motion import Status
+from pliant.motion.held import Held
 from pliant.robot import equations as equations_module
 
 G = 9.81
@@ -61,8 +65,12 @@ def test_compliance_of_extra_rows_is_the_slope_of_the_equilibrium(rigid, rng):
     assert np.abs(model.W[:4, :4] - robot.linearize(state).model.W).max() <= 1e-12 * np.abs(model.W).max()
     size = 1e-4
     for column in range(4):
-        ends = [pushed(rows, sign * size * np.eye(4)[column], rigid=rigid) for sign in (1, -1)]
-        moved = [np.concatenate([robot.equations.displacements(end.x), rows.at(end.x)]) for end in ends]
+        ends = [
+            replace(state, pose=pushed(rows, sign * size * np.eye(4)[column], rigid=rigid).pose) for sign in (1, -1)
+        ]
+        moved = [
+            np.concatenate([*(robot.displacement(end, name) for name in robot.ports), rows.at(end.x)]) for end in ends
+        ]
         slope = (moved[0] - moved[1]) / (2 * size)
         assert np.abs(slope - model.W[:, 4 + column]).max() < 1e-5 * np.abs(slope).max()
 
@@ -230,6 +238,26 @@ def test_rows_where_nothing_moves_hold_nothing():
     state = Statics(robot).step(robot.rest(), extra=rows).require().state
     assert np.isfinite(state.extra).all()
     assert np.abs(state.x - Statics(robot).step(robot.rest()).require().state.x).max() < 1e-12
+
+
+def test_rows_that_are_far_off_are_reached_in_parts():
+    """A floor 70 mm above the end of the arm: one linearized step is not believed, a few parts of it are; a floor far below
+    is no way to go."""
+    robot = arm()
+    robot.set_effort("rope", 0.0)
+    ends = np.flatnonzero(MESH.nodes[:, 0] > 0.099)
+    above, below = floor_under(ends, 0.07), floor_under(ends, -0.07)
+    state = robot.rest()
+    result = Dynamics(robot, 0.01).step(state, extra=above).require()
+    assert result.status is Status.SHORTENED
+    assert result.iterations <= 8
+    assert above.at(result.state.x).min() > -1e-9
+    assert (result.state.extra >= 0).all()
+    efforts = state.efforts_with(len(ends))
+    assert Held(robot, state, above).way_to_go(state.pose, efforts) == pytest.approx(above.at(state.x))
+    assert not Held(robot, state, below).way_to_go(state.pose, efforts).any()
+    steps = Statics(robot, load_steps=4).solve(extra=above).require().state
+    assert steps.extra.sum() == pytest.approx(Statics(robot).solve(extra=above).require().state.extra.sum(), rel=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ K_t and Pi0, is a step of backward Euler. Friction is an `InnerLaw`: held at an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,8 +25,9 @@ from pliant.algebra.limited import limited_efforts
 from pliant.body import Pose
 from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
-from pliant.robot.equations import Equations, Selection
+from pliant.robot.equations import Equations
 from pliant.robot.factored import Factored
+from pliant.robot.rows import Rows
 
 Array = NDArray[np.float64]
 
@@ -46,19 +47,17 @@ class _Layout:
     """Which rows of a robot's ports are held: found once for its equations, which are others after a port was added."""
 
     def __init__(self, robot: Robot) -> None:
-        ports, order = robot.ports, list(robot.ports)
-        self.given: Selection = tuple(
-            (name, 0, ports[name].attachment.port.given_rows) for name in robot.named(Role.HELD)
-        )
-        self.slipping: Selection = tuple(
-            (name, ports[name].attachment.port.given_rows, ports[name].attachment.row_count)
-            for name in robot.remembering
-        )
-        self.selection: Selection = (*self.given, *self.slipping)
-        self.numbers = [order.index(name) for name, _, _ in self.selection]
-        rows = [ports[name].rows.start + np.arange(first, end) for name, first, end in self.selection]
-        self.rows = np.concatenate([np.empty(0, np.intp), *rows]).astype(np.intp)
-        self.limits = np.concatenate([np.empty((0, 2)), *(ports[name].able for name, _, _ in self.given)])
+        ports = robot.ports
+        self.given, self.slipping = robot.named(Role.HELD), robot.remembering
+        chosen = [(name, slice(None, ports[name].port.given_rows)) for name in self.given]
+        chosen += [(name, slice(ports[name].port.given_rows, None)) for name in self.slipping]
+        self.attachments = [ports[name].attachment for name, _ in chosen]
+        self.parts = [part for _, part in chosen]
+        self.numbers = [list(ports).index(name) for name, _ in chosen]
+        self.H = Rows(robot.equations.assembly, list(zip(self.attachments, self.parts, strict=True)))
+        all_rows = np.arange(len(robot.row_names))
+        self.rows = np.concatenate([all_rows[:0], *(all_rows[ports[name].rows][part] for name, part in chosen)])
+        self.limits = np.concatenate([np.empty((0, 2)), *(ports[name].able for name in self.given)])
 
 
 _layouts: WeakKeyDictionary[Equations, _Layout] = WeakKeyDictionary()
@@ -69,15 +68,12 @@ class Held:
 
     def __init__(self, robot: Robot, state: State, extra: ExtraRows) -> None:
         self.robot, self.extra, self.memory = robot, extra, state.memory
-        self._own_extra = state.extra if len(state.extra) == len(extra) else np.zeros(len(extra))
         if robot.equations not in _layouts:
             _layouts[robot.equations] = _Layout(robot)
-        layout = _layouts[robot.equations]
-        self._held, self._slipping, self._selection = layout.given, layout.slipping, layout.selection
-        self._numbers, self._given = layout.numbers, layout.limits
-        self.rows = np.concatenate([layout.rows, len(robot.row_names) + np.arange(len(extra))])
+        self._layout = _layouts[robot.equations]
+        self.rows = np.concatenate([self._layout.rows, len(robot.row_names) + np.arange(len(extra))])
         """Where the held rows are among those of all ports and then of the extra ones."""
-        self.limits = np.concatenate([self._given, extra.limits])
+        self.limits = np.concatenate([self._layout.limits, extra.limits])
         self.compliance = np.zeros(len(self.limits))
         self._anchors: list[Array] = []
         self.penalty = np.zeros(len(self.rows))
@@ -85,74 +81,70 @@ class Held:
     def __bool__(self) -> bool:
         return len(self.rows) > 0
 
-    def own(self, state: State) -> Array:
-        """The efforts of a state, with those of extra rows, (m + k,)."""
-        return np.concatenate([state.efforts, self._own_extra])
-
     def efforts(self, now: Array) -> Array:
         """The efforts that the robot is given (m + k,); held rows have those of `now` (m + k,)."""
-        out = np.concatenate([self.robot.efforts, self._own_extra])
-        out[self.rows] = now[self.rows]
+        given = np.concatenate([self.robot.efforts, np.empty(len(self.extra))])
+        return self.with_efforts(given, now[self.rows])
+
+    def with_efforts(self, efforts: Array, held: Array) -> Array:
+        """Efforts (m + k,) with those of the held rows (k,) in their places."""
+        out: Array = efforts.copy()
+        out[self.rows] = held
         return out
 
     def update(self, pose: Pose, efforts: Array) -> None:
         """Take the laws of friction as they are at a pose and efforts (m + k,)."""
-        if not self._slipping:
+        layout, laws = self._layout, []
+        if not layout.slipping:
             return
-        laws = []
-        for name, _, _ in self._slipping:
+        for name in layout.slipping:
             mounted = self.robot.ports[name]
             p = mounted.attachment.positions(pose.x)
             laws.append(mounted.attachment.port.inner_law(p, efforts[mounted.rows], self.memory[name]))
         self._anchors = [law.anchor for law in laws]
         limits = [np.stack([law.low, law.high], axis=1) for law in laws]
-        self.limits = np.concatenate([self._given, *limits, self.extra.limits])
-        stiff = np.zeros(len(self._given)), np.zeros(len(self.extra))
+        self.limits = np.concatenate([layout.limits, *limits, self.extra.limits])
+        stiff = np.zeros(len(layout.limits)), np.zeros(len(self.extra))
         self.compliance = np.concatenate([stiff[0], *(law.compliance for law in laws), stiff[1]])
 
-    def remembered(self, x: Array) -> Mapping[str, Array]:
-        """The memory after a step to node positions x that was accepted."""
+    def remembering(self, state: State) -> State:
+        """A state at the end of a step that was accepted, with the memory that it leaves."""
+        if not self.memory:
+            return state
         ports = self.robot.ports
-        return {
-            name: ports[name].attachment.port.remembered(ports[name].attachment.positions(x), old)
+        memory = {
+            name: ports[name].attachment.port.remembered(ports[name].attachment.positions(state.x), old)
             for name, old in self.memory.items()
         }
+        return replace(state, memory=memory)
 
-    def displacement(self, x: Array, references: Sequence[Array | None]) -> Array:
-        """delta at node positions x, (k,); relative ports measured from references of all ports."""
-        ports = self.robot.ports
-        parts = [
-            ports[name].attachment.at(x, references[number]).displacement[first:end]
-            for number, (name, first, end) in zip(self._numbers, self._selection, strict=True)
-        ]
-        return np.concatenate([np.empty(0), *parts, self.extra.at(x)])
-
-    def placed(self, x: Array) -> list[PlacedPort]:
-        """The ports of the held rows with the nodes at x, relative ones measured from there."""
-        return [self.robot.ports[name].attachment.faced(x) for name, _, _ in self._selection]
+    def displacement(self, x: Array, near: Sequence[PlacedPort]) -> Array:
+        """delta at node positions x, (k,); relative ports are measured as those placed `near`, of all ports."""
+        layout = self._layout
+        placed = [a.at(x, near[k].reference) for a, k in zip(layout.attachments, layout.numbers, strict=True)]
+        parts = [port.displacement[part] for port, part in zip(placed, layout.parts, strict=True)]
+        return np.concatenate([*parts, self.extra.at(x)])
 
     def shortfall(self, x: Array, placed: Sequence[PlacedPort] | None = None) -> Array:
         """delta - d at node positions x, and slip since the anchors, (k,); placed: the ports there, where they are known."""
-        here = self.placed(x) if placed is None else placed
-        slips = [
-            port.displacement[first:end] - anchor
-            for port, (_, first, end), anchor in zip(
-                here[len(self._held) :], self._slipping, self._anchors, strict=True
-            )
-        ]
-        extra = self.extra.at(x) - self.extra.displacement if len(self.extra) else np.empty(0)
-        return np.concatenate([self._short_of_given(here), *slips, extra])
+        if not self:
+            return np.empty(0)
+        layout, ports = self._layout, self.robot.ports
+        here = [a.faced(x) for a in layout.attachments] if placed is None else placed
+        aims = [ports[name].displacement for name in layout.given]
+        short = [port.shortfall(aim)[part] for port, aim, part in zip(here, aims, layout.parts, strict=False)]
+        slipped = zip(here[len(aims) :], self._anchors, layout.parts[len(aims) :], strict=True)
+        slips = [port.displacement[part] - anchor for port, anchor, part in slipped]
+        return np.concatenate([*short, *slips, self.extra.at(x) - self.extra.displacement])
 
-    def way_to_go(self, x: Array) -> Array:
-        """delta - d of given displacements at node positions x, zero for other rows, (k,): what load steps bring on in
-        parts."""
-        return np.concatenate([self._short_of_given(self.placed(x)), np.zeros(len(self.rows) - len(self._given))])
-
-    def _short_of_given(self, placed: Sequence[PlacedPort]) -> Array:
-        ports, parts = self.robot.ports, [np.empty(0)]
-        for port, (name, _, end) in zip(placed, self._held, strict=False):
-            parts.append(port.shortfall(ports[name].displacement)[:end])
-        return np.concatenate(parts)
+    def way_to_go(self, pose: Pose, efforts: Array) -> Array:
+        """delta - d at a pose under efforts (m + k,), (k,): what load steps bring on in parts. Zero for friction, and for rows
+        that their limits let go there: a slack cable and a gap that is open have nowhere to go."""
+        self.update(pose, efforts)
+        now, short, (low, high) = efforts[self.rows], self.shortfall(pose.x), self.limits.T
+        is_loose = ((short > 0) & (now <= low)) | ((short < 0) & (now >= high))
+        is_loose[len(self._layout.limits) : len(self._layout.rows)] = True
+        return np.where(is_loose, 0.0, short)
 
     def linear_step(self, at: Factored, force: Array, efforts: Array, offset: Array | float = 0.0) -> HeldStep:
         """The step A^-1 (f + scale H^T (lambda+ - lambda)) with the efforts lambda+ that hold the rows after it.
@@ -160,11 +152,12 @@ class Held:
         force f (n, 3): such that A^-1 f is the step with the efforts (m + k,) as they are; offset (k,): how far from the given
         displacements to stay.
         """
+        if not self:
+            return HeldStep(at.solve(force), np.empty(0), np.empty((0, 0)), np.empty(0))
         self.update(at.pose, efforts)
         now = efforts[self.rows]
-        placed = [at.placed[number] for number in self._numbers]
-        rows = at.equations.rows_of(self._selection).at(placed, at.T, self.extra)
-        found = at.condense(rows, force)
+        placed = [at.placed[number] for number in self._layout.numbers]
+        found = at.condense(self._layout.H.at(placed, at.T, self.extra), force)
         W = at.scale * found.W
         short = self.shortfall(at.pose.x, placed) - offset
         if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
@@ -172,12 +165,6 @@ class Held:
         target = limited_efforts(W + np.diag(self.compliance), short + found.shift - W @ now, self.limits, now)
         step = found.resume(at.scale * (target - now))
         return HeldStep(step, target, W, found.shift + W @ (target - now))
-
-    def with_efforts(self, efforts: Array, held: Array) -> Array:
-        """Efforts (m + k,) with those of the held rows (k,) in their places."""
-        out: Array = efforts.copy()
-        out[self.rows] = held
-        return out
 
     def barrier(self, short: Array) -> float:
         """sum max over lambda of (-lambda s - 1/2 c lambda^2), limits without compliance cut at the penalty: what holding

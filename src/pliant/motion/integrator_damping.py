@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import PliantError, PliantWarning, SupportError
+from pliant.errors import PliantError, PliantWarning
 from pliant.motion.modes import natural_modes
 from pliant.robot import Robot, State
 
@@ -46,7 +46,7 @@ def warn_of_integrator_damping(robot: Robot, state: State, h: float) -> None:
 def _of_swing(robot: Robot, h: float) -> str:
     """The lowest elastic mode at rest, unless the material damps it more."""
     try:
-        frequencies = natural_modes(robot, 1 if _is_held(robot) else 7).frequencies
+        frequencies = natural_modes(robot, 1 if robot.is_supported else 7).frequencies
     except PliantError:  # a robot too small, or not stable at rest: there is no swing to speak of
         return ""
     swings = frequencies[frequencies > 0]
@@ -62,22 +62,13 @@ def _of_swing(robot: Robot, h: float) -> str:
 
 def _of_spin(robot: Robot, state: State, h: float) -> str:
     """The spin of a robot that nothing holds."""
-    if _is_held(robot):
+    if robot.is_supported:
         return ""
     omega = _spin(robot, state)
     lost = 1 - (1 + (omega * h) ** 2) ** (-0.5 / h)
     if lost <= WORTH_A_WORD:
         return ""
     return f"a spin of {omega:.3g} rad/s (omega h = {omega * h:.2g}) loses at least {100 * lost:.0f} % in a second"
-
-
-def _is_held(robot: Robot) -> bool:
-    """Whether supports hold every part of it."""
-    try:
-        robot.equations.assembly.require_supported()
-    except SupportError:
-        return False
-    return True
 
 
 def _spin(robot: Robot, state: State) -> float:

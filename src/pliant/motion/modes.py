@@ -52,7 +52,7 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     size = 3 * assembly.coordinate_count
     if not (isinstance(count, (int, np.integer)) and 1 <= count < size - 1):
         raise InputError(f"{count!r} modes of {size} coordinates", remedy=f"ask for 1 to {size - 2}")
-    found, shift = _factored_with_shift(robot, state, float(tangent == "exact"))
+    found, shift = _factored_with_shift(robot, state, tangent)
 
     def times_mass(u: Array) -> Array:
         momentum = equations.momentum(assembly.motion_of_nodes(found.T, u))
@@ -72,15 +72,15 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     return Modes(np.sqrt(np.where(squares < 1e-4 * shift, 0.0, squares)) / (2 * np.pi), shapes)
 
 
-def _factored_with_shift(robot: Robot, state: State, exactness: float) -> tuple[Factored, float]:
+def _factored_with_shift(robot: Robot, state: State, tangent: Tangent) -> tuple[Factored, float]:
     """K, or M + K / s where K alone is singular, factorized; and the shift s [1/s^2], 0 where none is needed."""
     equations, loads = robot.equations, robot.loads(state.efforts)
-    found = equations.factor(state.pose, loads, exactness=exactness)
+    found = equations.factor(state.pose, loads, tangent=tangent)
     if found.report.ok:
         return found, 0.0
     shift = small_shift(robot, state)
     undamped = np.zeros((equations.assembly.body_slices[-1].stop, 3, 3))
-    found = equations.factor(state.pose, loads, exactness=exactness, h=1 / np.sqrt(shift), damping=undamped)
+    found = equations.factor(state.pose, loads, tangent=tangent, h=1 / np.sqrt(shift), damping=undamped)
     if not found.report.ok:
         raise diagnosis(found)
     return found, shift

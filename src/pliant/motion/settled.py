@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.checks import require_kind_of
-from pliant.errors import SupportError
 from pliant.motion.dynamics import Dynamics
 from pliant.motion.modes import small_shift
 from pliant.motion.result import Status, StepResult
@@ -28,10 +27,7 @@ def settled(robot: Robot) -> StepResult:
     made in. Where a step on the way cannot be made, the result is that step's.
     """
     require_kind_of(robot, "robot", Robot)
-    try:
-        return Statics(robot).solve()
-    except SupportError:
-        return _settled_by_motion(robot)
+    return Statics(robot).solve() if robot.is_supported else _settled_by_motion(robot)
 
 
 def beginning(robot: Robot) -> State:
@@ -42,7 +38,7 @@ def beginning(robot: Robot) -> State:
 
 def _settled_by_motion(robot: Robot) -> StepResult:
     """Steps of backward Euler without the velocity of the last, each longer than the one before."""
-    rest = robot.rest().at_rest()
+    rest = robot.rest()
     first = h = 1 / np.sqrt(small_shift(robot, rest))
     state, size = rest, robot.size
     history: list[float] = []
@@ -58,8 +54,4 @@ def _settled_by_motion(robot: Robot) -> StepResult:
         if np.abs(state.x - rest.x).max() > 10 * size:
             break
         h = min(2 * h, LONGEST * first)
-    return _loose(rest, history)
-
-
-def _loose(rest: State, history: list[float]) -> StepResult:
     return StepResult(Status.LOOSE, rest, history[-1], len(history), history=tuple(history))

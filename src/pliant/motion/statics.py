@@ -7,19 +7,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.body import Pose
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers, number, per_row, require_kind_of, whole
 from pliant.errors import InputError
 from pliant.motion.held import Held
-from pliant.motion.newton import Arrival, Newton, Point
+from pliant.motion.newton import Newton
 from pliant.motion.result import Status, StepResult
 from pliant.robot import ExtraRows, Robot, State
 from pliant.robot.diagnosis import diagnosis, hardest_load, moved_believably
 from pliant.robot.distortion import Distortion
-from pliant.robot.equations import Loads, Times, require_tangent
+from pliant.robot.equations import AT_ONCE, Times, require_tangent
 from pliant.robot.extra import NO_ROWS
-from pliant.robot.factored import Factored
 
 Array = NDArray[np.float64]
 
@@ -84,16 +82,16 @@ class Statics:
         """
         robot, assembly = self.robot, self.robot.equations.assembly
         assembly.require_supported()
-        if state is not None:
-            robot.require_fits(state)
-        start = state if state is not None else robot.rest().at_rest()
+        start = state if state is not None else robot.rest()
+        robot.require_fits(start, extra)
         held = Held(robot, start, extra)
-        first = held.own(start) if state is not None else np.zeros_like(held.own(start))
+        own = start.efforts_with(len(extra))
+        first = own if state is not None else np.zeros_like(own)
         goal = held.efforts(first)
         if efforts is not None:
             wanted = per_row(efforts, "efforts", len(start.efforts), like="the robot")
             goal = held.with_efforts(np.concatenate([wanted, goal[len(wanted) :]]), goal[held.rows])
-        way = held.way_to_go(start.x)
+        way = held.way_to_go(start.pose, goal)
         here = start.x[assembly.prescribed]
         there = here if prescribed is None else as_positions(prescribed, here.shape)
         times, parts = Times(), []
@@ -102,25 +100,21 @@ class Statics:
         for k in range(1, self.load_steps + 1):
             share = k / self.load_steps
             now = held.with_efforts(first + share * (goal - first), now[held.rows])
-            objective = _Equilibrium(self, extra, base + (1 - base) * share, times)
             newton = Newton(
-                held, objective, tolerance=self.tolerance, max_iterations=self.max_iterations, search=self.line_search
-            )
-            end = newton.run(current.pose, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
-            parts.append(end)
-            result = self._ended(current, end, objective)
+                held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
+                search=self.line_search, weight=base + (1 - base) * share
+            )  # fmt: skip
+            result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
+            parts.append(result)
             if not result.ok:
                 break
-            current, now = result.state, end.efforts
-            if current.memory:
-                current = replace(current, memory=held.remembered(current.x))
-                result, held = replace(result, state=current), Held(robot, current, extra)
+            current, now = held.remembering(result.state), result.state.efforts_with(len(extra))
+            result, held = replace(result, state=current), Held(robot, current, extra)
         return replace(
             result,
-            iterations=sum(len(part.history) for part in parts),
-            times=times.seconds,
+            iterations=sum(part.iterations for part in parts),
             history=tuple(residual for part in parts for residual in part.history),
-            warped_iterations=sum(part.warped for part in parts),
+            warped_iterations=sum(part.warped_iterations for part in parts),
         )
 
     def step(self, state: State, *, extra: ExtraRows = NO_ROWS) -> StepResult:
@@ -129,76 +123,26 @@ class Statics:
         The tangent is taken at the state with its own efforts, so that the step does what `robot.linearize(state)` says.
         """
         robot, equations, times = self.robot, self.robot.equations, Times()
-        robot.require_fits(state)
-        held = Held(robot, state, extra)
-        own, count = held.own(state), len(state.efforts)
-        efforts = held.efforts(own)
-        found = equations.factor_safely(state.pose, robot.loads(own, extra=extra), tangent=self.tangent, times=times)
+        robot.require_fits(state, extra)
+        held, own = Held(robot, state, extra), state.efforts_with(len(extra))
+        efforts, loads = held.efforts(own), robot.loads(own, extra=extra)
+        found = equations.factor(state.pose, loads, tangent=self.tangent, fallback=AT_ONCE, times=times)
         if not found.report.ok:
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=diagnosis(found))
-        force = equations.port_force(found.placed, (efforts - own)[:count]) - found.here.gradient
+        force = equations.port_force(found.placed, efforts - own) - found.here.gradient
         residual = float(np.abs(found.on_coordinates(force)).max())
-        if held:
-            move = held.linear_step(found, force, efforts)
-            motion, efforts = move.step, held.with_efforts(efforts, move.efforts)
-        else:
-            motion = found.solve(force)
-        pose, share = moved_believably(equations.assembly, state.pose, motion)
+        move = held.linear_step(found, force, efforts)
+        efforts = held.with_efforts(efforts, move.efforts)
+        pose, share = moved_believably(equations.assembly, state.pose, move.step)
         times.mark("solve")
         if share == 0.0:
-            distortion = Distortion.of(equations.assembly, state.x, found.moved(motion).x)
+            distortion = Distortion.of(equations.assembly, state.x, found.moved(move.step).x)
             load = hardest_load(equations, state.pose, robot.loads(efforts))
             cause = distortion.error(f"a linearized step under {load}")
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
-        efforts = own + share * (efforts - own)
         status = Status.SHORTENED if share < 1.0 else Status.STEPPED if found.definite else Status.WARPED
-        after = replace(
-            state, pose=pose, v=np.zeros_like(state.v), efforts=efforts[:count], extra=efforts[count:],
-            memory=held.remembered(pose.x)
-        )  # fmt: skip
+        after = held.remembering(state.moved(pose, own + share * (efforts - own)))
         return StepResult(status, after, residual, 1, times.seconds, (residual,))
-
-    def _ended(self, state: State, end: Arrival, objective: _Equilibrium) -> StepResult:
-        if end.failed is not None:
-            return StepResult(
-                Status.FAILED, state, end.residual, len(end.history), history=end.history, cause=diagnosis(end.failed)
-            )
-        equations = self.robot.equations
-        distortion = Distortion.of(equations.assembly, state.x, end.pose.x)
-        if not distortion.is_material:
-            cause = distortion.error(hardest_load(equations, state.pose, objective.loads(end.efforts)))
-            return StepResult(Status.DIVERGED, state, end.residual, len(end.history), history=end.history, cause=cause)
-        count = len(state.efforts)
-        after = replace(
-            state, pose=end.pose, v=np.zeros_like(state.v), efforts=end.efforts[:count], extra=end.efforts[count:]
-        )
-        return StepResult(end.status, after, end.residual, len(end.history), history=end.history)
-
-
-class _Equilibrium:
-    """Statics as an `Objective`: the potential and its gradient, under a share of gravity."""
-
-    def __init__(self, statics: Statics, extra: ExtraRows, weight: float, times: Times) -> None:
-        self._robot, self._statics, self._times = statics.robot, statics, times
-        self._extra, self._weight = extra, weight
-
-    def loads(self, efforts: Array) -> Loads:
-        return self._robot.loads(efforts, extra=self._extra, weight=self._weight)
-
-    def point(self, pose: Pose, efforts: Array) -> Point:
-        self._times.mark("solve")
-        at = self._robot.equations.factor_safely(
-            pose, self.loads(efforts), tangent=self._statics.tangent, times=self._times, patience=True
-        )
-        return Point(at, at.here.potential, at.here.gradient)
-
-    def evaluate(self, pose: Pose, efforts: Array, near: Factored) -> tuple[float, Array]:
-        found = self._robot.equations.evaluate(pose, self.loads(efforts), near.references)
-        self._times.mark("search")
-        return found.potential, found.gradient
-
-    def allowed(self, point: Point) -> Array:
-        return np.maximum(self._statics.tolerance * point.at.largest_force(), point.at.force_rounding())
 
 
 def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,11 @@ from pliant.body import Assembly, Body, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of
-from pliant.port import Attachment, PlacedPort
+from pliant.port import PlacedPort
 from pliant.robot._load_kernels import subtract_pull, subtract_weight
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.factored import Factored
+from pliant.robot.mounted import Mounted
 from pliant.robot.rows import Rows
 
 Array = NDArray[np.float64]
@@ -31,9 +32,9 @@ Array = NDArray[np.float64]
 SINGULAR = 1e-13
 """Smallest ratio of a pivot to its diagonal entry that counts as a stiffness and not as rounding."""
 
-
-Selection: TypeAlias = tuple[tuple[str, int, int], ...]
-"""Some rows of some ports: name, first row, end."""
+AT_ONCE, BY_HALVES = (0.0,), (0.75, 0.5, 0.0)
+"""How much of the exact tangent is left, the warped one being the rest, where it is not positive definite: for single steps,
+and for Newton's iterations, which go on from there."""
 
 
 @dataclass
@@ -80,41 +81,29 @@ class Equations:
     (`Factored` knows). Not for two threads at the same time; make one robot per thread (bodies may be shared).
     """
 
-    def __init__(
-        self, bodies: Sequence[Body], attachments: Mapping[str, Attachment], slices: Mapping[str, slice], threads: int
-    ) -> None:
-        self.attachments, self.slices = dict(attachments), dict(slices)
+    def __init__(self, bodies: Sequence[Body], ports: Mapping[str, Mounted], threads: int) -> None:
+        self.attachments = {name: mounted.attachment for name, mounted in ports.items()}
+        self.slices = {name: mounted.rows for name, mounted in ports.items()}
         self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
         self.masses = np.concatenate([body.load_masses for body in bodies])
         self._heaviest = float(self.masses.max())
         self.values = np.zeros((self.assembly.block_count, 3, 3))
         self._threads = threads
-        self._cholesky: Cholesky | None = None
         self.stamp = 0
         """How often the memory has been written to."""
-        self._rows: dict[Selection, Rows] = {}
-        self.all_rows = self.rows_of(tuple((name, 0, a.row_count) for name, a in self.attachments.items()))
+        self.rows = Rows(self.assembly, [(a, slice(None)) for a in self.attachments.values()])
 
-    def rows_of(self, selection: Selection) -> Rows:
-        """Some rows of H, laid out once: (port, first, end) each."""
-        if selection not in self._rows:
-            parts = [(self.attachments[name], slice(first, end)) for name, first, end in selection]
-            self._rows[selection] = Rows(self.assembly, parts)
-        return self._rows[selection]
-
-    @property
+    @cached_property
     def cholesky(self) -> Cholesky:
         """The factorization; its analysis is done at first use."""
-        if self._cholesky is None:
-            self._cholesky = Cholesky(self.assembly.pattern, threads=self._threads)
-        return self._cholesky
+        return Cholesky(self.assembly.pattern, threads=self._threads)
 
-    def evaluate(self, pose: Pose, loads: Loads, references: Sequence[Array | None] | None = None) -> Evaluation:
-        """The potential and its gradient; relative ports are measured from references, by default from where they are."""
+    def evaluate(self, pose: Pose, loads: Loads, near: Sequence[PlacedPort] | None = None) -> Evaluation:
+        """The potential and its gradient; relative ports are measured as those placed `near`, else from where they are."""
         gradient = np.zeros((self.assembly.node_count, 3))
         energy = self._add_bodies(pose, gradient, 0.0, 0.0, None, None)
         placed = [
-            a.faced(pose.x) if references is None else a.at(pose.x, references[k])
+            a.faced(pose.x) if near is None else a.at(pose.x, near[k].reference)
             for k, a in enumerate(self.attachments.values())
         ]
         potential, largest = self._add_loads(pose, loads, placed, gradient, 0.0, 0.0)
@@ -125,60 +114,43 @@ class Equations:
         pose: Pose,
         loads: Loads,
         *,
-        exactness: float = 1.0,
+        tangent: Tangent = "exact",
+        fallback: Sequence[float] = (),
         h: float | None = None,
         damping: Array | None = None,
         times: Times | None = None,
     ) -> Factored:
         """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
 
-        exactness: 1 for the exact tangent, 0 for the warped one, between them a mixture. damping: the blocks of D
-        (`damping_blocks`) where they are not to be taken at this pose.
+        fallback: where the exact tangent is not positive definite, the shares of it to be tried in a mixture with the warped
+        one (`AT_ONCE`, `BY_HALVES`). damping: the blocks of D (`damping_blocks`) where they are not to be taken at this pose.
         """
-        cholesky, times = self.cholesky, times or Times()
+        require_tangent(tangent)
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
-        self.stamp += 1
-        scale = 1.0 if h is None else h * h
-        exact, warped = exactness * scale, (1 - exactness) * scale
-        self.values[: len(self.assembly.node_rows)] = 0.0
-        gradient = np.zeros((self.assembly.node_count, 3))
-        potential = self._add_bodies(pose, gradient, exact, warped, h, damping)
-        times.mark("assemble")
-        placed = [a.faced(pose.x) for a in self.attachments.values()]
-        load_potential, largest = self._add_loads(pose, loads, placed, gradient, exact, warped)
-        T = self.assembly.slope(pose)
-        self.assembly.pull_back(T, self.values, exact * gradient if exact else None)
+        cholesky, times = self.cholesky, times or Times()
+        T, placed = self.assembly.slope(pose), [a.faced(pose.x) for a in self.attachments.values()]
         times.mark("ports")
-        report = cholesky.factor(self.values)
-        if report.ok and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
-            report = replace(report, usable=False, index=report.smallest_index, axis=-1)
-        times.mark("factor")
-        here = Evaluation(potential + load_potential, gradient, largest)
-        return Factored(self, pose, loads, here, placed, T, h, report, definite=exactness == 1.0)
-
-    def factor_safely(
-        self,
-        pose: Pose,
-        loads: Loads,
-        *,
-        tangent: Tangent = "exact",
-        h: float | None = None,
-        damping: Array | None = None,
-        times: Times | None = None,
-        patience: bool = False,
-    ) -> Factored:
-        """As `factor`; where the exact tangent is not positive definite, one made so by mixing in the warped one: by halves
-        with `patience` (Newton's iterations, which go on from there), wholly without (single steps). `definite` tells: False
-        after such a fall back."""
-        require_tangent(tangent)
-        shares = (1.0, 0.75, 0.5, 0.0) if patience else (1.0, 0.0)
-        for exactness in shares if tangent == "exact" else (0.0,):
-            found = self.factor(pose, loads, exactness=exactness, h=h, damping=damping, times=times)
-            if found.report.ok:
+        scale = 1.0 if h is None else h * h
+        shares = (1.0, *fallback) if tangent == "exact" else (0.0,)
+        for exactness in shares:
+            self.stamp += 1
+            exact, warped = exactness * scale, (1 - exactness) * scale
+            self.values[: len(self.assembly.node_rows)] = 0.0
+            gradient = np.zeros((self.assembly.node_count, 3))
+            energy = self._add_bodies(pose, gradient, exact, warped, h, damping)
+            times.mark("assemble")
+            potential, largest = self._add_loads(pose, loads, placed, gradient, exact, warped)
+            self.assembly.pull_back(T, self.values, exact * gradient if exact else None)
+            times.mark("ports")
+            report = cholesky.factor(self.values)
+            if report.ok and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
+                report = replace(report, usable=False, index=report.smallest_index, axis=-1)
+            times.mark("factor")
+            if report.ok:
                 break
-        found.definite = exactness == 1.0 or tangent == "warped"
-        return found
+        here = Evaluation(energy + potential, gradient, largest)
+        return Factored(self, pose, loads, here, placed, T, h, report, exactness == shares[0])
 
     def _add_bodies(
         self, pose: Pose, gradient: Array, exact: float, warped: float, h: float | None, damping: Array | None
@@ -209,15 +181,16 @@ class Equations:
         if loads.gravity.any():
             potential = float(subtract_weight(self.masses, loads.gravity, pose.x, self.assembly.rest_x, gradient))
             largest = self._heaviest * float(np.abs(loads.gravity).max())
-        slots = zip(self.slices.values(), placed, self.assembly.coupling_slices, strict=True)
-        for rows, port, place in slots:
+        for rows, port, place in zip(self.slices.values(), placed, self.assembly.coupling_slices, strict=True):
             own = loads.efforts[rows]
             if not own.any():
                 continue
             largest = max(largest, subtract_pull(own, port.slopes, port.attachment.entry_nodes, gradient))
             potential -= float(own @ port.displacement)
-            if place.stop > place.start:
-                self._add_curvature(port, place, own, exact, warped)
+            if place.stop > place.start and exact:
+                self.values[place] = port.curvature(-exact * own)
+            if place.stop > place.start and warped and (blocks := port.warped_curvature(own)) is not None:
+                self.values[place] -= warped * blocks
         if len(loads.extra):
             own = loads.efforts[len(loads.efforts) - len(loads.extra) :]
             forces = loads.extra.force(own, len(gradient))
@@ -226,38 +199,14 @@ class Equations:
             potential -= float(own @ loads.extra.at(pose.x))
         return potential, largest
 
-    def _add_curvature(self, port: PlacedPort, place: slice, own: Array, exact: float, warped: float) -> None:
-        if exact:
-            self.values[place] = port.curvature(-exact * own)
-        if warped:
-            blocks = port.warped_curvature(own)
-            if blocks is not None:
-                self.values[place] -= warped * blocks
-
-    def displacements(self, x: Array, near: Array | None = None) -> Array:
-        """delta of all port rows (m,); rotations are those from rest, or from node positions `near`."""
-        parts = [
-            a.at(x, None if near is None else a.faced(near).reference).displacement for a in self.attachments.values()
-        ]
-        return np.concatenate([np.empty(0), *parts])
-
     def port_force(self, placed: Sequence[PlacedPort], efforts: Array) -> Array:
-        """H^T lambda of port rows (m,) on the nodes (n, 3) [N]."""
+        """H^T lambda of port rows, the first of these efforts, on the nodes (n, 3) [N]."""
         out = np.zeros((self.assembly.node_count, 3))
         if not efforts.any():
             return out
         for rows, port in zip(self.slices.values(), placed, strict=True):
             if efforts[rows].any():
                 out[port.attachment.entry_nodes] += np.tensordot(efforts[rows], port.slopes, 1)
-        return out
-
-    def support_force(self, gradient: Array) -> Array:
-        """The part of a gradient on the nodes (n, 3) that the supports take: all at held nodes, across the planes at sliding
-        ones, nothing at free ones and inside rigid parts."""
-        assembly = self.assembly
-        out = np.where(assembly.held[:, None], gradient, 0.0)
-        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
-            out[node] = gradient[node] - projector @ gradient[node]
         return out
 
     def damping_blocks(self, pose: Pose) -> Array:

@@ -77,6 +77,8 @@ class ExtraRows:
 
     def at(self, x: Array) -> Array:
         """delta with the nodes at x, (k,) [m]."""
+        if not len(self):
+            return np.empty(0)
         places = np.einsum("kj,kji->ki", self.weights, x[self.nodes])
         return np.asarray(np.einsum("ki,ki->k", self.directions, places) - self.origins)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class Factored:
     """A = K_t, or A = M + h D + h^2 K_t with a time step h [s], at one pose and under some loads.
 
@@ -28,45 +30,34 @@ class Factored:
     of the equations: once that holds another factorization, `solve` and the others raise an InputError.
     """
 
-    def __init__(
-        self,
-        equations: Equations,
-        pose: Pose,
-        loads: Loads,
-        here: Evaluation,
-        placed: Sequence[PlacedPort],
-        T: Array,
-        h: float | None,
-        report: Report,
-        *,
-        definite: bool,
-    ) -> None:
-        self.equations, self.pose, self.loads, self.here = equations, pose, loads, here
-        self.placed, self.T, self.h, self.report, self.definite = placed, T, h, report, definite
-        self.scale = 1.0 if h is None else h * h
+    equations: Equations
+    pose: Pose
+    loads: Loads
+    here: Evaluation
+    placed: Sequence[PlacedPort]
+    T: Array
+    h: float | None
+    report: Report
+    definite: bool
+
+    def __post_init__(self) -> None:
+        self.scale = 1.0 if self.h is None else self.h * self.h
         """A is this times the Hessian of what is minimized."""
-        self._stamp = equations.stamp
+        self._stamp = self.equations.stamp
 
-    @property
-    def references(self) -> list[Array | None]:
-        """What the ports are measured from here."""
-        return [port.reference for port in self.placed]
-
-    def require_current(self) -> None:
-        """Raise an InputError where the memory that this stands on holds something else by now."""
-        if self._stamp != self.equations.stamp:
+    def require_current(self, stamp: int | None = None) -> None:
+        """Raise an InputError where the memory that this, or what was made of it by then, stands on holds something else."""
+        if self.equations.stamp != (self._stamp if stamp is None else stamp):
             raise InputError(
-                "the robot has been linearized elsewhere since; this linearization is of the past",
+                "this linearization is of the past: the robot has been linearized or condensed elsewhere since",
                 remedy="linearize the state again, right before it is used",
             )
 
     def solve(self, force: Array) -> Array:
         """A^-1 f: the step of the coordinates (nc, 3) that forces on the nodes (n, 3) cause."""
         self.require_current()
-        step = self.on_coordinates(force)
-        flat = step.reshape(-1)
-        self.equations.cholesky.solve_into(flat, flat)
-        return step
+        flat = self.on_coordinates(force).reshape(-1)
+        return self.equations.cholesky.solve_into(flat, flat).reshape(-1, 3)
 
     def condense(self, rows: CompressedRows, force: Array) -> Compliance:
         """W = H A^-1 H^T and H A^-1 f of some rows, and what it takes to go on from there."""
@@ -75,7 +66,7 @@ class Factored:
         self._stamp = self.equations.stamp
         W, shift = np.empty((len(rows), len(rows))), np.empty(len(rows))
         self.equations.cholesky.condense_into(*rows, self.on_coordinates(force).reshape(-1), W, shift)
-        return Compliance(self, W, shift)
+        return Compliance(W, shift, self, self._stamp)
 
     def on_coordinates(self, force: Array) -> Array:
         """Forces on the nodes (n, 3) as those on the free coordinates (nc, 3): [N], and [N m] for rotations."""
@@ -124,20 +115,18 @@ class Factored:
         return self.equations.assembly.pattern.to_csc(self.equations.values)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Compliance:
     """W = H A^-1 H^T (m, m) and shift = H A^-1 f (m,) of some rows under a force f."""
 
-    def __init__(self, at: Factored, W: Array, shift: Array) -> None:
-        self.W, self.shift = W, shift
-        self._at, self._stamp = at, at.equations.stamp
+    W: Array
+    shift: Array
+    _at: Factored
+    _stamp: int
 
     def resume(self, efforts: Array) -> Array:
         """A^-1 (f + H^T lambda): the step of the coordinates (nc, 3) with these efforts (m,) besides, by half a solve."""
-        if self._stamp != self._at.equations.stamp:
-            raise InputError(
-                "the model is of the past: the robot has been linearized or condensed elsewhere since",
-                remedy="linearize the state again, right before it is used",
-            )
+        self._at.require_current(self._stamp)
         equations = self._at.equations
         out = np.empty(3 * equations.assembly.coordinate_count)
         return equations.cholesky.resume_into(efforts, out).reshape(-1, 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.robot.diagnosis import moved_believably
 from pliant.robot.equations import Times
-from pliant.robot.extra import ExtraRows
 from pliant.robot.factored import Factored
 from pliant.robot.state import State
 
@@ -33,31 +31,22 @@ class Linearization:
     A v+ = M v + h (g - f) + h H^T lambda: W = h^2 H A^-1 H^T, delta_free = delta + h H A^-1 (M v + h (g - f)).
     """
 
-    def __init__(
-        self, state: State, factored: Factored, names: tuple[str, ...], extra: ExtraRows, sequence: int, times: Times
-    ) -> None:
-        self.state, self.h, self._at, self._extra = state, factored.h, factored, extra
-        equations, h = factored.equations, factored.h
-        rows = equations.all_rows.at(factored.placed, factored.T, extra)
-        delta = np.concatenate([np.empty(0), *(port.displacement for port in factored.placed)])
-        if len(extra):
-            delta = np.concatenate([delta, extra.at(state.x)])
+    def __init__(self, state: State, factored: Factored, names: tuple[str, ...], sequence: int, times: Times) -> None:
+        self.state, self.h, self._at = state, factored.h, factored
+        equations, h, extra = factored.equations, factored.h, factored.loads.extra
+        rows = equations.rows.at(factored.placed, factored.T, extra)
+        delta = np.concatenate([*(port.displacement for port in factored.placed), extra.at(state.x)])
         times.mark("ports")
         gradient = factored.here.gradient
         force = -gradient if h is None else h * (equations.momentum(state.v) - h * gradient)
         self._compliance = factored.condense(rows, force)
-        W, efforts = self._compliance.W, factored.loads.efforts
-        if h is not None:
-            W *= h * h
+        W, efforts = factored.scale * self._compliance.W, factored.loads.efforts
         slices = dict(equations.slices)
         if len(extra):
             slices["extra"] = slice(len(names), len(names) + len(extra))
             names = (*names, *(f"extra.{k}" for k in range(len(extra))))
-        references = {
-            name: port.reference
-            for name, port in zip(equations.attachments, factored.placed, strict=True)
-            if port.reference is not None
-        }
+        faced = zip(equations.attachments, factored.placed, strict=True)
+        references = {name: port.reference for name, port in faced if port.reference is not None}
         free = delta + self._compliance.shift - W @ efforts
         times.mark("condense")
         self.model = Condensed(
@@ -80,16 +69,10 @@ class Linearization:
         only a part of the way is gone, and that part of the change of efforts made, since no linear model is good farther
         out. Returns the state and that part, usually 1, and 0 where no part of the way is believed.
         """
-        state, model, h = self.state, self.model, self.h
+        model = self.model
         motion = self._compliance.resume(self._at.scale * (efforts - model.efforts))
-        share = 1.0
-        if largest_move < np.inf:
-            way = self._at.way_of(motion)
-            share = min(1.0, largest_move / way) if way > 0 else 1.0
-        pose, share = moved_believably(self._at.equations.assembly, state.pose, motion, share)
+        share = min(1.0, largest_move / max(self._at.way_of(motion), 1e-300))
+        pose, share = moved_believably(self._at.equations.assembly, self.state.pose, motion, share)
         if share < 1.0:
             efforts = model.efforts + share * (efforts - model.efforts)
-        ports = len(efforts) - len(self._extra)
-        v = np.zeros_like(state.v) if h is None else (pose.x - state.x) / h
-        later = state.time + (h or 0.0)
-        return replace(state, pose=pose, v=v, efforts=efforts[:ports], time=later, extra=efforts[ports:]), share
+        return self.state.moved(pose, efforts, self.h), share

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import InputError
+from pliant.checks import as_numbers
+from pliant.errors import InputError, PliantError
 from pliant.port import Attachment, Port
 from pliant.robot.roles import Limits, Role
 
 Array = NDArray[np.float64]
+
+
+@contextmanager
+def errors_about(what: str) -> Iterator[None]:
+    """An error from within becomes an InputError that names what it is about."""
+    try:
+        yield
+    except PliantError as error:
+        raise InputError(f"{what}: {error.what}", remedy=error.remedy, **error.evidence) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +60,30 @@ class Mounted:
     @property
     def able(self) -> Array:
         """Efforts that its given rows can have, (rows, 2) (low, high)."""
-        return self.limits.effort[: self.port.given_rows]
+        return self.limits.effort
+
+    def with_effort(self, effort: ArrayLike) -> Mounted:
+        """The same with a finite effort per given row, one that the port can have."""
+        port, rows = self.attachment.port, self.port.given_rows
+        value = as_numbers(effort)
+        if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
+            raise InputError(
+                f"effort of {self.name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]"
+            )
+        out = np.zeros(len(port.row_names))
+        out[:rows] = value
+        with errors_about(f"port {self.name!r}"):
+            port.check_efforts(out, out)
+        return replace(self, effort=out)
+
+    def with_displacement(self, displacement: ArrayLike) -> Mounted:
+        """The same with a finite displacement, said as a target of the port."""
+        what = f"displacement of {self.name!r}"
+        with errors_about(what):
+            value = self.port.as_target(displacement)
+        if not np.isfinite(value).all():
+            raise InputError(f"{what} is {displacement}", remedy=f"give finite values [{self.port.displacement_unit}]")
+        return replace(self, displacement=value)
 
 
 class Ports(dict[str, Mounted]):

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import Body
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers
-from pliant.errors import InputError, PliantError, SupportError
+from pliant.errors import InputError, SupportError
 from pliant.port import Attachment, Cable, Port
 from pliant.robot.diagnosis import diagnosis
-from pliant.robot.equations import Equations, Loads, Times
+from pliant.robot.equations import AT_ONCE, Equations, Loads, Times
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.linearization import Linearization
-from pliant.robot.mounted import Mounted, Ports
+from pliant.robot.mounted import Mounted, Ports, errors_about
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 
@@ -56,7 +56,7 @@ class Robot:
         named = _named(bodies)
         self.bodies, self.body_names = tuple(named.values()), tuple(named)
         self._first_nodes = np.concatenate([[0], np.cumsum([body.node_count for body in self.bodies])]).astype(int)
-        self._gravity = _acceleration(gravity)
+        self.set_gravity(gravity)
         self.threads = threads
         self._ports = Ports()
         self.row_names: tuple[str, ...] = ()
@@ -86,14 +86,8 @@ class Robot:
         change, per second. Until a controller decides, the effort is zero, or the limit next to zero. body: the one that it is
         on, by name or itself, where there are several.
         """
-        mounted = self._mounted(name, port, body, Role.ACTUATOR)
-        limits = Limits.checked(
-            name, len(port.row_names), effort, displacement, effort_rate, displacement_rate, able=port.effort_range
-        )
-        _require_no_inner_law(name, port)
-        low, high = limits.effort.T
-        _check_efforts(name, mounted.attachment, low, high)
-        self._add(replace(mounted, limits=limits, effort=np.clip(0.0, low, high)))
+        limits = effort, displacement, effort_rate, displacement_rate
+        self._add(self._mounted(name, port, body, Role.ACTUATOR, *limits))
 
     def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: str | Body | None = None) -> None:
         """Add an effector: a port whose displacement is to follow a target.
@@ -102,7 +96,6 @@ class Robot:
         turning the robot by an angle counts like the way that its ends go.
         """
         mounted = self._mounted(name, port, body, Role.EFFECTOR)
-        _require_no_inner_law(name, port)
         rows = len(port.row_names)
         default = np.where(np.array(port.displacement_units) == "rad", 0.5 * self.size, 1.0)
         weights = default if weight is None else as_numbers(weight)
@@ -134,29 +127,18 @@ class Robot:
         `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
         slack. `robot.effort(state, name)` tells the effort of a state.
         """
-        mounted = self._mounted(name, port, body, Role.IMPOSED if displacement is None else Role.HELD)
         if (effort is None) == (displacement is None):
             raise InputError(
                 f"{name!r} has {'no' if effort is None else 'both'} effort and displacement",
                 remedy="impose exactly one of effort= and displacement=",
             )
-        if effort is not None:
-            if effort_limits is not None:
-                raise InputError(
-                    f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement="
-                )
-            value = _effort(name, port, effort)
-            _check_efforts(name, mounted.attachment, value, value)
-            self._add(replace(mounted, effort=value))
+        if displacement is not None:
+            self._add(self._mounted(name, port, body, Role.HELD, effort_limits).with_displacement(displacement))
             return
-        assert displacement is not None
-        aim = _displacement(name, port, displacement)
-        limits = Limits.checked(name, port.given_rows, effort_limits, able=port.effort_range)
-        low, high = limits.effort.T
-        _check_efforts(name, mounted.attachment, low, high)
-        first = mounted.effort.copy()
-        first[: port.given_rows] = np.clip(0.0, low, high)
-        self._add(replace(mounted, displacement=aim, limits=limits, effort=first))
+        if effort_limits is not None:
+            raise InputError(f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement=")
+        assert effort is not None
+        self._add(self._mounted(name, port, body, Role.IMPOSED).with_effort(effort))
 
     def sense(self, name: str, port: Port, *, body: str | Body | None = None) -> None:
         """Add a port that is only looked at: its effort is zero."""
@@ -170,9 +152,7 @@ class Robot:
                 f"{name!r} is a {mounted.role.name.lower()}, which has no effort to set",
                 remedy="add it with impose(effort=) or actuate",
             )
-        value = _effort(name, mounted.port, effort)
-        _check_efforts(name, mounted.attachment, value, value)
-        self._ports[name] = replace(mounted, effort=value)
+        self._ports[name] = mounted.with_effort(effort)
 
     def set_displacement(self, name: str, displacement: ArrayLike) -> None:
         """Change the displacement of a port that was imposed with one; motions and controllers take it over."""
@@ -181,7 +161,7 @@ class Robot:
             raise InputError(
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
-        self._ports[name] = replace(mounted, displacement=_displacement(name, mounted.port, displacement))
+        self._ports[name] = mounted.with_displacement(displacement)
 
     def move_pull(self, name: str, position: ArrayLike) -> None:
         """Pull a cable from another place in space (3,) [m] from now on; motions and controllers take it over.
@@ -193,10 +173,8 @@ class Robot:
             raise InputError(
                 f"{name!r} is a {type(mounted.port).__name__}, not a cable", remedy="choose a Cable with pull="
             )
-        try:
+        with errors_about(f"port {name!r}"):
             moved = mounted.port.with_pull(position)
-        except InputError as error:
-            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy) from error
         mounted.attachment.replace_port(moved)
         self._ports[name] = replace(mounted, port=moved)
 
@@ -218,14 +196,12 @@ class Robot:
 
     def _mount_again(self, old: Mounted, role: Role, port: Port) -> None:
         name, body, same = old.name, old.body, role is old.role
-        given = old.attachment.port.given_rows
         if role is Role.IMPOSED:
-            effort = old.effort[:given] if same else np.clip(0.0, *old.able.T)
+            effort = old.effort[: len(old.able)] if same else np.clip(0.0, *old.able.T)
             self.impose(name, port, effort=effort, body=body)
         elif role is Role.HELD:
             own = old.attachment.port
-            rest = own.reading(own.points)[: len(own.target_names)]
-            aim = old.displacement if same else rest
+            aim = old.displacement if same else own.reading(own.points)[: len(own.target_names)]
             self.impose(name, port, displacement=aim, effort_limits=old.able, body=body)
         elif role is Role.ACTUATOR:
             self.actuate(name, port, effort=old.limits.effort, body=body)
@@ -239,8 +215,8 @@ class Robot:
         """Names of the ports in a role, in the order in which they were added."""
         return tuple(name for name, mounted in self._ports.items() if mounted.role is role)
 
-    def _mounted(self, name: str, port: Port, body: str | Body | None, role: Role) -> Mounted:
-        """A record of a port on its body, where name, port and place are usable; nothing is added yet."""
+    def _mounted(self, name: str, port: Port, body: str | Body | None, role: Role, *limits: Any) -> Mounted:
+        """A record of a port on its body, where name, port, place and limits are usable; nothing is added yet."""
         if not isinstance(name, str) or not name:
             raise InputError(f"the name of a port is {name!r}", remedy="give a text that is not empty")
         if name in self._ports:
@@ -249,57 +225,52 @@ class Robot:
             raise InputError(
                 f"{name!r} is a {type(port).__name__}, not a port", remedy="give a pliant.port, such as Force"
             )
+        if port.remembers and role in (Role.ACTUATOR, Role.EFFECTOR):
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
+                remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
+            )
         number = self._body_number(body, f"port {name!r}")
-        loaded = role not in (Role.EFFECTOR, Role.SENSOR)
-        try:
-            attachment = Attachment(port, self.bodies[number], int(self._first_nodes[number]), loaded=loaded)
-            attachment.port.check_place(self.bodies[number])
-        except PliantError as error:
-            raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
-        rows = slice(len(self.row_names), len(self.row_names) + attachment.row_count)
-        count = attachment.row_count
-        limits = Limits.checked(name, count, able=port.effort_range)
-        return Mounted(name, port, attachment, self.body_names[number], role, rows, np.zeros(count), limits)
+        own, first = self.bodies[number], int(self._first_nodes[number])
+        bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
+        effort = np.zeros(len(port.row_names))
+        with errors_about(f"port {name!r}"):
+            attachment = Attachment(port, own, first, loaded=role not in (Role.EFFECTOR, Role.SENSOR))
+            attachment.port.check_place(own)
+            if role in (Role.ACTUATOR, Role.HELD):
+                attachment.port.check_efforts(*bounds.effort.T)
+                effort[: port.given_rows] = np.clip(0.0, *bounds.effort.T)
+        rows = slice(len(self.row_names), len(self.row_names) + len(effort))
+        return Mounted(name, port, attachment, self.body_names[number], role, rows, effort, bounds)
 
     def _body_number(self, body: str | Body | None, who: str) -> int:
         """Which body is meant: by name, by itself, or the only one."""
-        found = [
-            k
-            for k, (name, own) in enumerate(zip(self.body_names, self.bodies, strict=True))
-            if body is own or (isinstance(body, str) and body == name)
-        ]
-        if body is None and len(self.bodies) == 1:
+        names = self.body_names
+        if body is None and len(names) == 1:
             return 0
+        found = [k for k, own in enumerate(self.bodies) if body is own or (isinstance(body, str) and body == names[k])]
         if len(found) != 1:
             said = "no body" if body is None else f"body {body!r}"
             raise InputError(
                 f"{who} is on {said}" + (", of which there are several" if found else ""),
-                remedy=f"give body= one of {', '.join(map(repr, self.body_names))}, or the body itself",
+                remedy=f"give body= one of {', '.join(map(repr, names))}, or the body itself",
             )
         return found[0]
 
     def _add(self, mounted: Mounted) -> None:
+        number, nodes = self.body_names.index(mounted.body), mounted.attachment.entry_nodes
+        supports = self.bodies[number].supports
+        fixed = self._first_nodes[number] + np.concatenate([supports.fixed, supports.prescribed])
         # a load on fixed nodes goes into the support, and a sensor may look at anything
-        attachment = mounted.attachment
-        if mounted.role not in (Role.IMPOSED, Role.SENSOR) and not self._can_move(attachment):
+        if mounted.role not in (Role.IMPOSED, Role.SENSOR) and np.isin(nodes, fixed).all():
             raise InputError(
-                f"port {mounted.name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing "
-                "can move",
+                f"port {mounted.name!r} is on fixed nodes only (node {nodes[0]} and others), where nothing can move",
                 remedy="choose a place that is free to move, or sense(...) to look at it only",
-                nodes=attachment.entry_nodes,
+                nodes=nodes,
             )
         self._ports[mounted.name] = mounted
         self.row_names = (*self.row_names, *mounted.labels)
         self.__dict__.pop("equations", None)
-
-    def _can_move(self, attachment: Attachment) -> bool:
-        """Whether any node of a port is neither fixed nor prescribed."""
-        held = [
-            first + ids
-            for first, body in zip(self._first_nodes, self.bodies, strict=False)
-            for ids in (body.supports.fixed, body.supports.prescribed)
-        ]
-        return bool(np.setdiff1d(attachment.entry_nodes, np.concatenate(held)).size)
 
     def require_unchanged(self, row_names: tuple[str, ...], what: str) -> None:
         """Raise an InputError where a port was added since `row_names` was looked up, for what was made then."""
@@ -321,14 +292,18 @@ class Robot:
 
     def set_gravity(self, gravity: ArrayLike) -> None:
         """Change gravity (3,) [m/s^2]; motions take it over from their next step on."""
-        self._gravity = _acceleration(gravity)
+        value = as_numbers(gravity)
+        if value.shape != (3,) or not np.isfinite(value).all():
+            raise InputError(
+                f"gravity is {gravity!r}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)"
+            )
+        value.setflags(write=False)
+        self._gravity = value
 
     @cached_property
     def equations(self) -> Equations:
         """The robot's equations, made at first use; for what moves robots (`pliant.motion`)."""
-        attachments = {name: mounted.attachment for name, mounted in self._ports.items()}
-        slices = {name: mounted.rows for name, mounted in self._ports.items()}
-        return Equations(self.bodies, attachments, slices, self.threads)
+        return Equations(self.bodies, self._ports, self.threads)
 
     @property
     def is_supported(self) -> bool:
@@ -346,7 +321,6 @@ class Robot:
 
     def loads(self, efforts: Array, *, extra: ExtraRows = NO_ROWS, weight: float = 1.0) -> Loads:
         """These efforts (m + k,) and a share of gravity, as equations take them."""
-        extra.require_nodes(int(self._first_nodes[-1]))
         return Loads(efforts, weight * self._gravity, extra)
 
     @property
@@ -360,26 +334,24 @@ class Robot:
         memory = {name: self._ports[name].attachment.port.first_memory() for name in self.remembering}
         return State(pose, np.zeros_like(pose.x), self.efforts, memory=memory)
 
-    def require_fits(self, state: State) -> None:
-        """Raise an InputError unless the state is one of this robot, as it is now."""
+    def require_fits(self, state: State, extra: ExtraRows = NO_ROWS) -> None:
+        """Raise an InputError unless the state is one of this robot, as it is now, and extra rows are on nodes that it has."""
         assembly = self.equations.assembly
+        remedy = "make the state with robot.rest() after all ports have been added"
+        nodes, rigid = (assembly.node_count, 3), len(assembly.rigid_names)
         shapes = (state.x.shape, state.v.shape, state.efforts.shape, state.pose.centers.shape)
-        nodes = (assembly.node_count, 3)
-        if shapes != (nodes, nodes, (len(self.row_names),), (len(assembly.rigid_names), 3)):
+        if shapes != (nodes, nodes, (len(self.row_names),), (rigid, 3)):
             raise InputError(
                 f"the state has {len(state.x)} nodes, {len(state.efforts)} port rows, {len(state.pose.centers)} rigid parts",
-                remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {len(assembly.rigid_names)}: make the "
-                "state with robot.rest() after all ports have been added",
+                remedy=f"this robot has {nodes[0]}, {len(self.row_names)} and {rigid}: {remedy}",
             )
-        if not state.memory and not self.remembering:
-            return
-        known = {name: state.memory[name].shape for name in state.memory}
+        known = {name: part.shape for name, part in state.memory.items()}
         if known != {name: self._ports[name].attachment.port.first_memory().shape for name in self.remembering}:
             raise InputError(
                 f"the state has a memory of {', '.join(map(repr, known)) or 'no port'}",
-                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: make the "
-                "state with robot.rest() after all ports have been added",
+                remedy=f"this robot's ports that remember are {', '.join(map(repr, self.remembering)) or 'none'}: {remedy}",
             )
+        extra.require_nodes(assembly.node_count)
 
     def displacement(self, state: State, name: str, *, as_target: bool = False) -> Array:
         """delta of one port at this state, (rows,), in its unit: a position for `Point` and `Center`, a length, a volume ...;
@@ -420,13 +392,15 @@ class Robot:
         return np.asarray(assembly.rest_x[assembly.prescribed])
 
     def reactions(self, state: State) -> Array:
-        """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3); zero at nodes that are not held.
-
-        Sliding nodes feel the force along their normals.
-        """
+        """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3): none at nodes that are free or in rigid
+        parts, along their normals at sliding ones."""
         self.require_fits(state)
-        here = self.equations.evaluate(state.pose, self.loads(state.efforts))
-        return self.equations.support_force(here.gradient)
+        assembly = self.equations.assembly
+        gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
+        out = np.where(assembly.held[:, None], gradient, 0.0)
+        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
+            out[node] = gradient[node] - projector @ gradient[node]
+        return out
 
     def linearize(
         self, state: State, *, tangent: Tangent = "exact", h: float | None = None, extra: ExtraRows = NO_ROWS
@@ -435,16 +409,15 @@ class Robot:
 
         extra: rows beside those of the ports; their efforts are those of the state where it has as many, else none.
         """
-        self.require_fits(state)
+        self.require_fits(state, extra)
         self.equations.cholesky  # noqa: B018 - analysed before the clock starts
         times = Times()
-        own = state.extra if len(state.extra) == len(extra) else np.zeros(len(extra))
-        loads = self.loads(np.concatenate([state.efforts, own]), extra=extra)
-        found = self.equations.factor_safely(state.pose, loads, tangent=tangent, h=h, times=times)
+        loads = self.loads(state.efforts_with(len(extra)), extra=extra)
+        found = self.equations.factor(state.pose, loads, tangent=tangent, fallback=AT_ONCE, h=h, times=times)
         if not found.report.ok:
             raise diagnosis(found)
         self._sequence += 1
-        return Linearization(state, found, self.row_names, extra, self._sequence, times)
+        return Linearization(state, found, self.row_names, self._sequence, times)
 
 
 def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
@@ -456,52 +429,3 @@ def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
     if not named or not all(isinstance(name, str) and isinstance(body, Body) for name, body in named.items()):
         raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
     return named
-
-
-def _require_no_inner_law(name: str, port: Port) -> None:
-    if port.remembers:
-        raise InputError(
-            f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
-            remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
-        )
-
-
-def _check_efforts(name: str, attachment: Attachment, low: Array, high: Array) -> None:
-    try:
-        attachment.port.check_efforts(low, high)
-    except InputError as error:
-        raise InputError(f"port {name!r}: {error.what}", remedy=error.remedy, **error.evidence) from error
-
-
-def _acceleration(gravity: ArrayLike) -> Array:
-    value = as_numbers(gravity)
-    if value.shape != (3,) or not np.isfinite(value).all():
-        raise InputError(f"gravity is {gravity!r}", remedy="give three finite numbers [m/s^2], such as (0, 0, -9.81)")
-    value.setflags(write=False)
-    return value
-
-
-def _effort(name: str, port: Port, effort: ArrayLike) -> Array:
-    """One finite effort per row of a port that is given one; zero for the others."""
-    rows = port.given_rows
-    value = as_numbers(effort)
-    if value.shape not in ((), (1,), (rows,)) or not np.isfinite(value).all():
-        raise InputError(
-            f"effort of {name!r} is {effort!r}", remedy=f"give {rows} finite value(s) [{port.effort_unit}]"
-        )
-    out = np.zeros(len(port.row_names))
-    out[:rows] = value
-    return out
-
-
-def _displacement(name: str, port: Port, displacement: ArrayLike) -> Array:
-    """A finite displacement, said as a target of the port."""
-    try:
-        value = port.as_target(displacement)
-    except InputError as error:
-        raise InputError(f"displacement of {name!r}: {error.what}", remedy=error.remedy) from error
-    if not np.isfinite(value).all():
-        raise InputError(
-            f"displacement of {name!r} is {displacement}", remedy=f"give finite values [{port.displacement_unit}]"
-        )
-    return value

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.checks import number
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -92,10 +93,6 @@ def _pairs(name: str, what: str, value: LimitsLike | None, rows: int, able: tupl
 
 
 def _rate(name: str, what: str, value: float | None, rows: int) -> Array:
-    try:
-        rate = np.inf if value is None else float(value)
-    except (TypeError, ValueError):
-        rate = np.nan
-    if not rate > 0:
-        raise InputError(f"{what} of {name!r} is {value!r}", remedy="give a positive rate per second, or None")
+    remedy = "give a positive rate per second, or None"
+    rate = np.inf if value is None else number(value, f"{what} of {name!r}", above=0.0, endless=True, remedy=remedy)
     return np.full(rows, rate)

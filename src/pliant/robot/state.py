@@ -44,6 +44,18 @@ class State:
         """The same pose without velocity."""
         return replace(self, v=np.zeros_like(self.v))
 
+    def efforts_with(self, extra: int) -> Array:
+        """Efforts of all port rows and then of so many extra ones, (m + k,): those of the state where it has as many, else
+        none."""
+        own = self.extra if len(self.extra) == extra else np.zeros(extra)
+        return np.concatenate([self.efforts, own])
+
+    def moved(self, pose: Pose, efforts: Array, h: float | None = None) -> State:
+        """The state at another pose with other efforts (m + k,): at rest, or h seconds later with the velocity of the way."""
+        v = np.zeros_like(self.v) if h is None else (pose.x - self.x) / h
+        count, later = len(self.efforts), self.time + (h or 0.0)
+        return replace(self, pose=pose, v=v, efforts=efforts[:count], extra=efforts[count:], time=later)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write to an .npz file (plain arrays, no pickle); the suffix is added where it is missing."""
         pose = self.pose

@@ -170,7 +170,9 @@ def solve_all(
     Z: FloatArray,
     out: FloatArray,
 ) -> None:
-    """out <- A^-1 b for b (3 n, m), caller's numbering; signs are empty where all are positive. Work space: X (2, 3 n), Z (3, longest stride, at least 12)."""
+    """out <- A^-1 b for b (3 n, m), caller's numbering; signs are empty where all are positive.
+
+    Work space: X (2, 3 n), Z (3, longest stride, at least 12)."""
     for column in range(0, b.shape[1], 2):
         count = min(2, b.shape[1] - column)
         gather(b, column, count, order, X)

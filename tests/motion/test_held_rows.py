@@ -24,6 +24,8 @@ from pliant import (
 )
 from pliant.algebra.rotation import exponential, from_quaternion, to_quaternion
 from pliant.errors import InputError
+from pliant.motion.held import Held
+from pliant.robot.extra import NO_ROWS
 
 MESH = make.box((0.1, 0.016, 0.016), (10, 2, 2))
 ROUTES = {"up": (0.008, 0.014), "left": (0.014, 0.008), "down": (0.008, 0.002)}
@@ -300,3 +302,31 @@ def test_bad_pulls_are_named(action, message):
     with pytest.raises(InputError, match=message):
         action(robot)
     assert robot.displacement(robot.rest(), "up") == pytest.approx([0.0])
+
+
+def test_a_slack_cable_does_not_pull_in_a_step_that_is_taken_in_parts():
+    """A sudden push takes 32 parts; a cable that hangs 80 mm slack all the way changes nothing of the motion."""
+    ends = []
+    for slack in (False, True):
+        robot = arm()
+        robot.impose("push", Force((0.1, 0.008, 0.008), direction=(0, 0, -1)), effort=10.0)
+        if slack:
+            robot.impose("up", route("up"), displacement=-0.08)
+        result = Dynamics(robot, 0.05).step(robot.rest()).require()
+        assert result.iterations > 8
+        ends.append(result.state.x)
+    assert np.abs(ends[1] - ends[0]).max() < 1e-12
+
+
+def test_a_taut_cable_is_paid_out_in_parts():
+    """A bent arm whose cable is let out at once: in parts the length follows, and the tension is that of the end."""
+    robot = arm(damping=(0.0, 0.02))
+    robot.impose("up", route("up"), displacement=0.02)
+    state = Statics(robot).solve().require().state
+    robot.set_displacement("up", -0.03)
+    held = Held(robot, state, NO_ROWS)
+    assert held.way_to_go(state.pose, state.efforts) == pytest.approx([0.05])
+    assert held.way_to_go(state.pose, np.zeros_like(state.efforts)) == pytest.approx([0.0])
+    result = Dynamics(robot, 0.01).step(state).require()
+    assert robot.effort(result.state, "up")[0] >= 0.0
+    assert robot.displacement(result.state, "up")[0] >= -0.03 - 1e-3
