@@ -54,18 +54,16 @@ class _Layout:
     """Which rows of a robot's ports are held: found once for its equations, which are others after a port was added."""
 
     def __init__(self, robot: Robot) -> None:
-        ports, order = robot.ports, list(robot.ports)
+        ports = robot.ports
         self.given, self.slipping = robot.named(Role.HELD), robot.remembering
-        names = (*self.given, *self.slipping)
-        cuts = [ports[name].port.given_rows for name in names]
-        self.attachments = [ports[name].attachment for name in names]
-        self.parts = [slice(cut) if k < len(self.given) else slice(cut, None) for k, cut in enumerate(cuts)]
-        """Which rows of each port: those that are given a displacement, or those that slip."""
-        self.numbers = [order.index(name) for name in names]
+        chosen = [(name, slice(None, ports[name].port.given_rows)) for name in self.given]
+        chosen += [(name, slice(ports[name].port.given_rows, None)) for name in self.slipping]
+        self.attachments = [ports[name].attachment for name, _ in chosen]
+        self.parts = [part for _, part in chosen]
+        self.numbers = [list(ports).index(name) for name, _ in chosen]
         self.H = Rows(robot.equations.assembly, list(zip(self.attachments, self.parts, strict=True)))
         all_rows = np.arange(len(robot.row_names))
-        rows = [all_rows[ports[name].rows][part] for name, part in zip(names, self.parts, strict=True)]
-        self.rows = np.concatenate([all_rows[:0], *rows])
+        self.rows = np.concatenate([all_rows[:0], *(all_rows[ports[name].rows][part] for name, part in chosen)])
         self.limits = np.concatenate([np.empty((0, 2)), *(ports[name].able for name in self.given)])
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Factored:
     """A = K_t, or A = M + h D + h^2 K_t with a time step h [s], at one pose and under some loads.
 
@@ -115,7 +115,7 @@ class Factored:
         return self.equations.assembly.pattern.to_csc(self.equations.values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compliance:
     """W = H A^-1 H^T (m, m) and shift = H A^-1 f (m,) of some rows under a force f."""
 

@@ -240,14 +240,6 @@ class Robot:
             if role in (Role.ACTUATOR, Role.HELD):
                 attachment.port.check_efforts(*bounds.effort.T)
                 effort[: port.given_rows] = np.clip(0.0, *bounds.effort.T)
-        fixed = first + np.concatenate([own.supports.fixed, own.supports.prescribed])
-        # a load on fixed nodes goes into the support, and a sensor may look at anything
-        if role not in (Role.IMPOSED, Role.SENSOR) and np.isin(attachment.entry_nodes, fixed).all():
-            raise InputError(
-                f"port {name!r} is on fixed nodes only (node {attachment.entry_nodes[0]} and others), where nothing can move",
-                remedy="choose a place that is free to move, or sense(...) to look at it only",
-                nodes=attachment.entry_nodes,
-            )
         rows = slice(len(self.row_names), len(self.row_names) + len(effort))
         return Mounted(name, port, attachment, self.body_names[number], role, rows, effort, bounds)
 
@@ -266,6 +258,16 @@ class Robot:
         return found[0]
 
     def _add(self, mounted: Mounted) -> None:
+        number, nodes = self.body_names.index(mounted.body), mounted.attachment.entry_nodes
+        supports = self.bodies[number].supports
+        fixed = self._first_nodes[number] + np.concatenate([supports.fixed, supports.prescribed])
+        # a load on fixed nodes goes into the support, and a sensor may look at anything
+        if mounted.role not in (Role.IMPOSED, Role.SENSOR) and np.isin(nodes, fixed).all():
+            raise InputError(
+                f"port {mounted.name!r} is on fixed nodes only (node {nodes[0]} and others), where nothing can move",
+                remedy="choose a place that is free to move, or sense(...) to look at it only",
+                nodes=nodes,
+            )
         self._ports[mounted.name] = mounted
         self.row_names = (*self.row_names, *mounted.labels)
         self.__dict__.pop("equations", None)
