@@ -27,6 +27,8 @@ FEW = 4
 """Directions in which the potential may be curved downwards for a step to be turned over along each."""
 WATCHED = 8
 """Full steps in a row that may fail to lower the potential before the iteration goes back and takes a shorter one."""
+STRAINED = 0.2
+"""How much such a step may change the distance of neighbouring nodes, over that at rest."""
 LONGEST = 0.25
 """How far a step may move a node, as a share of the robot's size."""
 MOST_ESCAPES = 5
@@ -57,7 +59,7 @@ class _Point:
     @property
     def is_usable(self) -> bool:
         """Whether the equations could be solved here."""
-        return self.at.report.usable
+        return self.at.report.ok or (self.at.report.usable and self.at.definite)
 
     @property
     def is_balanced(self) -> bool:
@@ -92,12 +94,14 @@ class Newton:
         weight: float = 1.0,
         increment: Increment | None = None,
         any_branch: bool = False,
+        patience: float = np.inf,
     ) -> None:
         """tolerance: force out of balance that counts as none, relative to the largest at work; weight: a share of gravity;
-        increment: the step through time, where an equilibrium is not what is sought; any_branch: an unstable equilibrium will do,
-        so that only what is out of balance is looked at."""
+        increment: the step through time, where an equilibrium is not what is sought; any_branch: an unstable equilibrium will
+        do, so that only what is out of balance is looked at; patience: with mixed tangents, how many in a row."""
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
-        self._tangent, self._weight, self._times, self._any_branch = tangent, weight, times, any_branch
+        self._tangent, self._weight, self._times = tangent, weight, times
+        self._any_branch, self._patience = any_branch, patience
         self._increment, self._h = increment, None if increment is None else increment.h
         self._equations, self._size = held.robot.equations, held.robot.size
 
@@ -117,15 +121,16 @@ class Newton:
         """
         pose = state.pose if pose is None else pose
         status, history, cause, warped, escapes = Status.NOT_CONVERGED, [], None, 0, 0
-        relaxed, best, reference = 0, np.inf, None
+        relaxed, best, reference, mixed = 0, np.inf, None, 0
         for _ in range(self.max_iterations):
             here = self._point(pose, efforts, offset, prescribed)
             history.append(float(np.abs(here.at.on_coordinates(here.gradient)).max()))
-            warped += not here.at.definite
-            if not here.is_usable and relaxed == 0:
+            warped, mixed = warped + (not here.at.definite), 0 if here.at.definite else mixed + 1
+            lost = not here.is_usable or (relaxed > 0 and not here.at.definite)
+            if lost and relaxed == 0:
                 status, cause = Status.FAILED, diagnosis(here.at)
                 break
-            if here.is_usable and here.is_balanced:
+            if not lost and here.is_balanced:
                 status, away = self._arrived(here, escapes)
                 if away is None:
                     efforts = self.held.with_efforts(efforts, np.clip(efforts[self.held.rows], *self.held.limits.T))
@@ -134,9 +139,9 @@ class Newton:
                 continue
             reference, best = here if relaxed == 0 or reference is None else reference, min(best, here.off)
             there = self._whole(here, prescribed)
-            if here.moving or not self.search or self._is_better(there, reference, offset, best):
+            if here.moving or not self.search or (not lost and self._is_better(there, reference, offset, best)):
                 relaxed = 0
-            elif here.is_usable and relaxed < WATCHED and self._is_sound(there):
+            elif not lost and relaxed < WATCHED and self._is_sound(here, there):
                 relaxed += 1
             else:
                 relaxed, shorter = 0, self._searched(reference, offset, best)
@@ -145,7 +150,7 @@ class Newton:
                     break
                 there = shorter
             pose, efforts = there
-            if relaxed == 0 and not self._is_material(pose):
+            if mixed > self._patience or (relaxed == 0 and not self._is_material(pose)):
                 break
         if cause is None:
             status, cause = self._judged(status, state, pose, efforts)
@@ -210,9 +215,11 @@ class Newton:
     def _is_material(self, pose: Pose) -> bool:
         return Distortion.of(self._equations.assembly, pose.x, pose.x).is_material
 
-    def _is_sound(self, there: tuple[Pose, Array]) -> bool:
-        """Whether a pose may be linearized at."""
-        return bool(np.isfinite(there[0].x).all() and np.isfinite(there[1]).all()) and self._is_material(there[0])
+    def _is_sound(self, here: _Point, there: tuple[Pose, Array]) -> bool:
+        """Whether a step that is no progress may be one on the way to it: slender bodies turn a lot while their elements are
+        hardly strained."""
+        distortion = Distortion.of(self._equations.assembly, here.at.pose.x, there[0].x)
+        return distortion.change < STRAINED and distortion.is_material and bool(np.isfinite(there[1]).all())
 
     def _judged(self, status: Status, state: State, pose: Pose, efforts: Array) -> tuple[Status, PliantError | None]:
         """The status, and why, where that is not to be believed."""
@@ -231,13 +238,15 @@ class Newton:
         here = self._stepping(pose, efforts, offset, prescribed, EXACT)
         if self._any_branch and here.is_usable:
             return here
-        if not here.is_usable or not 0 <= here.move.excess <= FEW:
-            mixed = self._stepping(pose, efforts, offset, prescribed, MIXED)
-            excess = here.move.excess if here.is_usable else 1  # singular: nobody can promise that it is stable
-            return replace(mixed, move=replace(mixed.move, excess=excess))
-        if here.move.excess:
-            return self._turned_over(here)
-        return here
+        if here.is_usable and here.move.excess == 0:
+            return here
+        if here.is_usable and 0 < here.move.excess <= FEW:
+            turned = self._turned_over(here)
+            if turned.at.way_of(turned.move.step) < LONGEST * self._size:
+                return turned
+        mixed = self._stepping(pose, efforts, offset, prescribed, MIXED)
+        excess = here.move.excess if here.is_usable else 1  # singular: nobody can promise that it is stable
+        return replace(mixed, move=replace(mixed.move, excess=excess))
 
     def _turned_over(self, here: _Point) -> _Point:
         """With the step's parts along the directions d in which the potential is curved downwards, d^T K d = -1, turned over: a

@@ -24,6 +24,14 @@ Array = NDArray[np.float64]
 Branch: TypeAlias = Literal["stable", "any"]
 
 
+PATIENCE = 8
+"""Iterations in a row with a mixed tangent before a load is brought on in smaller parts."""
+QUICK = 10
+"""Iterations below which the next part may be larger again."""
+SMALLEST = 1 / 64
+"""The smallest part of a load step."""
+
+
 class Statics:
     """Newton's method for equilibria of a robot.
 
@@ -54,8 +62,8 @@ class Statics:
         branch: Branch = "stable",
     ) -> None:
         """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
-        of the positions causes is balance too. load_steps: gravity, efforts and prescribed positions are brought on in so
-        many equal parts. branch: "stable" goes on from an unstable equilibrium to a stable one (the result's `escapes` tells
+        of the positions causes is balance too. load_steps: gravity, efforts and displacements are brought on in so many
+        equal parts; where one does not converge it is halved, down to a 64th. branch: "stable" goes on from an unstable equilibrium to a stable one (the result's `escapes` tells
         how often); "any" ends there, with status UNSTABLE."""
         require_kind_of(robot, "robot", Robot)
         require_tangent(tangent)
@@ -100,20 +108,29 @@ class Statics:
         way = held.way_to_go(start.pose, goal)
         here = start.x[assembly.prescribed]
         there = here if prescribed is None else as_positions(prescribed, here.shape)
+        can_part = state is None or bool(way.any() or (first != goal).any())
+        smallest = SMALLEST / self.load_steps
         times, parts = Times(), []
         base = 1.0 if state is not None else 0.0
         current, now = start, goal
-        for k in range(1, self.load_steps + 1):
-            share = k / self.load_steps
+        done, part = 0.0, 1.0 / self.load_steps
+        while done < 1.0:
+            share = done + part if done + part < 1.0 - 1e-9 else 1.0
             now = held.with_efforts(first + share * (goal - first), now[held.rows])
             newton = Newton(
                 held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
-                search=self.line_search, weight=base + (1 - base) * share, any_branch=self.branch == "any"
+                search=self.line_search, weight=base + (1 - base) * share, any_branch=self.branch == "any",
+                patience=PATIENCE if can_part and part > smallest else np.inf
             )  # fmt: skip
             result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
             parts.append(result)
+            if result.status in (Status.NOT_CONVERGED, Status.STALLED) and can_part and part > smallest:
+                part /= 2
+                continue
             if not result.ok:
                 break
+            done = share
+            part = min(2 * part, 1.0 / self.load_steps) if result.iterations < QUICK else part
             current, now = held.remembering(result.state), result.state.efforts_with(len(extra))
             result, held = replace(result, state=current), Held(robot, current, extra)
         return replace(
