@@ -124,10 +124,12 @@ class Statics:
             )  # fmt: skip
             result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
             parts.append(result)
-            if result.status in (Status.NOT_CONVERGED, Status.STALLED) and can_part and part > smallest:
+            gave_up = result.status is Status.NOT_CONVERGED and result.iterations < self.max_iterations
+            if (gave_up or result.status is Status.STALLED) and can_part and part > smallest:
                 part /= 2
                 continue
             if not result.ok:
+                result = self._told(result, start, goal, extra)
                 break
             done = share
             part = min(2 * part, 1.0 / self.load_steps) if result.iterations < QUICK else part
@@ -140,6 +142,14 @@ class Statics:
             warped_iterations=sum(part.warped_iterations for part in parts),
             escapes=sum(part.escapes for part in parts),
         )
+
+    def _told(self, result: StepResult, start: State, goal: Array, extra: ExtraRows) -> StepResult:
+        """With the whole load in what is told of a part of it that leads beyond what a material bears."""
+        distortion = result.cause.evidence.get("distortion") if result.cause is not None else None
+        if not isinstance(distortion, Distortion):
+            return result
+        load = hardest_load(self.robot.equations, start.pose, self.robot.loads(goal, extra=extra))
+        return replace(result, cause=distortion.error(load))
 
     def step(self, state: State, *, extra: ExtraRows = NO_ROWS) -> StepResult:
         """One linearized step towards the equilibrium for the robot's imposed efforts (real time).
