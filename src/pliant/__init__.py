@@ -14,7 +14,7 @@ from pliant.control import Inverse
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
-from pliant.motion import Dynamics, Simulation, Statics, natural_modes, settled
+from pliant.motion import Dynamics, Simulation, Statics, natural_modes, settled, stability
 from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
 from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
@@ -69,6 +69,7 @@ __all__ = [
     "read",
     "settled",
     "solids",
+    "stability",
 ]
 
 

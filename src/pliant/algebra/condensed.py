@@ -40,11 +40,13 @@ class Condensed:
     time: float = 0.0
     sequence: int = 0
     positive_definite: bool = True
-    """False where the exact tangent was not, and the warped one stands in for it."""
+    """False where the exact tangent is not: the warped one stands in for it, unless `negatives` says otherwise."""
     times: Mapping[str, float] = field(default_factory=dict)
     """Seconds per stage: assemble, ports, factor, condense."""
     references: Mapping[str, Array] = field(default_factory=dict)
     """What the displacements of relative ports are measured from, by port: an array of the port's own making."""
+    negatives: int = 0
+    """Negative eigenvalues of the tangent, where that was taken as it is; W then is indefinite, too."""
 
     def rows(self, *ports: str) -> NDArray[np.intp]:
         """Row numbers of these ports, in this order."""

@@ -1,8 +1,9 @@
 """How a robot moves when its efforts are given: to equilibrium, or through time.
 
-    Statics         Newton with line search and load steps until the forces balance, or one linearized step
+    Statics         Newton and load steps until the forces balance and the equilibrium is stable, or one linearized step
     Dynamics        backward Euler, one linearization per step or Newton
     natural_modes   frequencies and mode shapes about a state
+    stability       whether an equilibrium is stable, and how far it is from losing that
     integrator_damping
                     what a time step alone takes from a swing
     Simulation      a run for scripts: step, run, record, callbacks, progress
@@ -24,6 +25,7 @@ from pliant.motion.modes import Modes, natural_modes, small_shift
 from pliant.motion.result import Status, StepResult
 from pliant.motion.settled import beginning, settled
 from pliant.motion.simulation import Recording, Simulation
+from pliant.motion.stability import Stability, stability
 from pliant.motion.statics import Statics
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ __all__ = [
     "Modes",
     "Recording",
     "Simulation",
+    "Stability",
     "Statics",
     "Status",
     "StepResult",
@@ -46,6 +49,7 @@ __all__ = [
     "peak_frequency",
     "settled",
     "small_shift",
+    "stability",
 ]
 
 

@@ -242,7 +242,7 @@ class Newton:
             return here
         if here.is_usable and 0 < here.move.excess <= FEW:
             turned = self._turned_over(here)
-            if turned.at.way_of(turned.move.step) < LONGEST * self._size:
+            if self._is_sound(turned, self._whole(turned, None)):
                 return turned
         mixed = self._stepping(pose, efforts, offset, prescribed, MIXED)
         excess = here.move.excess if here.is_usable else 1  # singular: nobody can promise that it is stable

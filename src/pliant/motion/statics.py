@@ -35,9 +35,9 @@ SMALLEST = 1 / 64
 class Statics:
     """Newton's method for equilibria of a robot.
 
-    Every equilibrium is a minimum of the potential Pi(q), so the line search looks at Pi (see `Newton`), and where the exact
-    tangent is not positive definite the warped one gives a direction downhill. The forces out of balance may well grow on
-    the way; they are only asked at the end.
+    Every stable equilibrium is a minimum of the potential Pi(q), which is what guides the iteration (see `Newton`). The forces
+    out of balance may well grow on the way; they are only asked at the end. There the signs of the pivots tell whether it is
+    stable, with the lengths, volumes and poses that are held.
 
     >>> import pliant as pl
     >>> mesh = pl.make.box((0.02, 0.02, 0.02), (2, 2, 2))
@@ -63,8 +63,8 @@ class Statics:
     ) -> None:
         """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
         of the positions causes is balance too. load_steps: gravity, efforts and displacements are brought on in so many
-        equal parts; where one does not converge it is halved, down to a 64th. branch: "stable" goes on from an unstable equilibrium to a stable one (the result's `escapes` tells
-        how often); "any" ends there, with status UNSTABLE."""
+        equal parts; where one does not converge it is halved, down to a 64th. branch: "stable" goes on from an unstable
+        equilibrium to a stable one (the result's `escapes` tells how often); "any" ends there, with status UNSTABLE."""
         require_kind_of(robot, "robot", Robot)
         require_tangent(tangent)
         self.robot = robot

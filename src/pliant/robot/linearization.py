@@ -49,9 +49,11 @@ class Linearization:
         references = {name: port.reference for name, port in faced if port.reference is not None}
         free = delta + self._compliance.shift - W @ efforts
         times.mark("condense")
+        negatives = factored.report.negatives
         self.model = Condensed(
-            W, free, delta, efforts, names, slices, state.time, sequence, factored.definite, times.seconds, references
-        )
+            W, free, delta, efforts, names, slices, state.time, sequence, factored.definite and not negatives,
+            times.seconds, references, negatives
+        )  # fmt: skip
 
     def solve(self, force: Array) -> Array:
         """Motion of the nodes (n, 3) [m] that forces on them (n, 3) [N] cause: K^-1 f, or h^2 A^-1 f over a time step."""

@@ -403,18 +403,29 @@ class Robot:
         return out
 
     def linearize(
-        self, state: State, *, tangent: Tangent = "exact", h: float | None = None, extra: ExtraRows = NO_ROWS
+        self,
+        state: State,
+        *,
+        tangent: Tangent = "exact",
+        signed: bool = False,
+        h: float | None = None,
+        extra: ExtraRows = NO_ROWS,
     ) -> Linearization:
         """The robot linearized at this state: in statics, or over one backward Euler step of h seconds.
 
-        extra: rows beside those of the ports; their efforts are those of the state where it has as many, else none.
+        Where the exact tangent is not positive definite (past buckling and limit points) the warped one stands in for it, and
+        the model says so (`positive_definite`); signed: it is taken as it is, W is indefinite, and the model tells how many
+        eigenvalues are negative (`negatives`). extra: rows beside those of the ports; their efforts are those of the state
+        where it has as many, else none.
         """
         self.require_fits(state, extra)
         self.equations.cholesky  # noqa: B018 - analysed before the clock starts
         times = Times()
         loads = self.loads(state.efforts_with(len(extra)), extra=extra)
-        found = self.equations.factor(state.pose, loads, tangent=tangent, shares=AT_ONCE, h=h, times=times)
-        if not found.report.ok:
+        found = self.equations.factor(
+            state.pose, loads, tangent=tangent, shares=AT_ONCE, signed=signed, h=h, times=times
+        )
+        if not (found.report.ok or (signed and found.report.usable)):
             raise diagnosis(found)
         self._sequence += 1
         return Linearization(state, found, self.row_names, self._sequence, times)
