@@ -46,7 +46,7 @@ def test_the_straight_column_is_unstable_beyond_its_critical_loads(ratio, count)
         assert stability(robot, result.state).margin == 0.0
         with pytest.raises(NotConvergedError, match="would leave this equilibrium"):
             result.require()
-        with pytest.raises(NotPositiveDefiniteError, match="not stable|buckles"):
+        with pytest.raises(NotPositiveDefiniteError, match=r"not stable|buckles"):
             natural_modes(robot, 1, result.state)
 
 

@@ -120,12 +120,13 @@ class Newton:
         first iteration.
         """
         pose = state.pose if pose is None else pose
-        status, history, cause, warped, escapes = Status.NOT_CONVERGED, [], None, 0, 0
+        status, history, cause, warped, turned, escapes = Status.NOT_CONVERGED, [], None, 0, 0, 0
         relaxed, best, reference, mixed = 0, np.inf, None, 0
         for _ in range(self.max_iterations):
             here = self._point(pose, efforts, offset, prescribed)
             history.append(float(np.abs(here.at.on_coordinates(here.gradient)).max()))
             warped, mixed = warped + (not here.at.definite), 0 if here.at.definite else mixed + 1
+            turned += here.at.definite and here.move.excess > 0
             lost = not here.is_usable or (relaxed > 0 and not here.at.definite)
             if lost and relaxed == 0:
                 status, cause = Status.FAILED, diagnosis(here.at)
@@ -157,7 +158,7 @@ class Newton:
         after = state.moved(pose, efforts, self._h) if cause is None else state
         residual = history[-1] if history else np.nan
         return StepResult(
-            status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, escapes
+            status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, turned, escapes
         )
 
     def _arrived(self, here: _Point, escapes: int) -> tuple[Status, Pose | None]:

@@ -48,7 +48,8 @@ class StepResult:
 
     residual: largest force out of balance [N]; iterations: linear solves; times: seconds per stage; history: the residual
     at each iteration; cause: why it failed, where it did; warped_iterations: how many fell back to the warped tangent;
-    escapes: how many unstable equilibria were left on the way to a stable one.
+    turned_iterations: how many went downhill where the potential is curved downwards, as it is beyond buckling; escapes: how
+    many unstable equilibria were left on the way to a stable one.
     """
 
     status: Status
@@ -59,6 +60,7 @@ class StepResult:
     history: tuple[float, ...] = ()
     cause: PliantError | None = None
     warped_iterations: int = 0
+    turned_iterations: int = 0
     escapes: int = 0
 
     @property

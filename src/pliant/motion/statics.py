@@ -140,6 +140,7 @@ class Statics:
             iterations=sum(part.iterations for part in parts),
             history=tuple(residual for part in parts for residual in part.history),
             warped_iterations=sum(part.warped_iterations for part in parts),
+            turned_iterations=sum(part.turned_iterations for part in parts),
             escapes=sum(part.escapes for part in parts),
         )
 
