@@ -10,7 +10,7 @@ import pytest
 
 from pliant.body import TetBody
 from pliant.material import Linear, NeoHookean, lame_constants
-from pliant.motion import Statics
+from pliant.motion import Statics, stability
 from pliant.port import Cavity, Point
 from pliant.robot import Robot, State
 from pliant.shape import SurfaceMesh, TetMesh, make, solids
@@ -146,6 +146,40 @@ def test_a_rubber_balloon_follows_its_closed_form(stretch, figure):
     assert len(sphere.body.inverted_elements(state.x)) == 0
     assert ratio == pytest.approx(1, abs=0.01)
     assert reached == pytest.approx(stretch, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("nu", "size"),
+    [
+        pytest.param(0.49, 0.0075, marks=pytest.mark.thorough),
+        pytest.param(0.499, 0.005, marks=pytest.mark.slow),
+    ],
+)
+def test_a_balloon_is_blown_up_past_its_limit_point(nu, size, figure):
+    """With its volume given, a balloon grows to 2.5 times its radius while the pressure falls, within 0.5 % of the closed form.
+    There its air is softer than nothing (W < 0), yet the volume that is held keeps it stable."""
+    law = NeoHookean(E=1e5, nu=nu)
+    sphere = HollowSphere(0.01, 0.02, size, law)
+    a, b = sphere.radii
+    mu = lame_constants(law.E, law.nu)[1]
+    robot = Robot(sphere.body)
+    robot.impose("air", Cavity(sphere.walls[0]), displacement=0.0)
+    state, pressures = None, []
+    for stretch in (1.8, 2.5):
+        robot.set_displacement("air", (stretch**3 - 1) * 4 / 3 * np.pi * a**3)
+        state = Statics(robot).solve(state).require().state
+        pressures.append(robot.effort(state, "air")[0])
+        ratio = pressures[-1] / balloon_pressure(stretch, a, b, mu)
+        figure(f"balloon.held_nu_{nu}_pressure_at_{stretch}", ratio, reference=1, source="closed form")
+        assert ratio == pytest.approx(1, abs=0.005)
+    assert pressures[1] < 0.97 * pressures[0]
+    model = robot.linearize(state, signed=True).model
+    assert model.negatives == 1
+    assert model.W[0, 0] < 0.0
+    assert stability(robot, state).is_stable
+    robot = Robot(sphere.body)  # and under the same pressure, not held, it is not
+    robot.impose("air", Cavity(sphere.walls[0]), effort=pressures[1])
+    assert stability(robot, state).excess == 1
 
 
 def test_the_closed_form_of_the_balloon_itself():
