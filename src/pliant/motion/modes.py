@@ -64,19 +64,24 @@ def natural_modes(robot: Robot, count: int = 6, state: State | None = None, *, t
     start = np.random.default_rng(0).normal(size=size)
     squares, vectors = eigsh(K, k=int(count), M=M, sigma=-shift, OPinv=inverse, v0=start)
     if squares.min() < -1e-4 * shift:
-        raise NotPositiveDefiniteError(
-            f"about this state a motion grows by exp({np.sqrt(-squares.min()):.3g} t): it is not stable",
-            remedy="ask for modes about a stable equilibrium, or use tangent='warped'",
-        )
+        raise _unstable(f"grows by exp({np.sqrt(-squares.min()):.3g} t)")
     shapes = np.array([assembly.motion_of_nodes(found.T, np.ascontiguousarray(column)) for column in vectors.T])
     return Modes(np.sqrt(np.where(squares < 1e-4 * shift, 0.0, squares)) / (2 * np.pi), shapes)
 
 
+def _unstable(how: str) -> NotPositiveDefiniteError:
+    return NotPositiveDefiniteError(
+        f"about this state a motion {how}: it is not stable",
+        remedy="ask for modes about a stable equilibrium, or use tangent='warped'",
+    )
+
+
 def _factored_with_shift(robot: Robot, state: State, tangent: Tangent) -> tuple[Factored, float]:
-    """K, or M + K / s where K alone is singular, factorized; and the shift s [1/s^2], 0 where none is needed."""
+    """K, or M + K / s where K alone is singular, factorized; and the shift s [1/s^2], 0 where none is needed. Negative
+    eigenvalues of K do no harm where held rows account for them."""
     equations, loads = robot.equations, robot.loads(state.efforts)
-    found = equations.factor(state.pose, loads, tangent=tangent)
-    if found.report.ok:
+    found = equations.factor(state.pose, loads, tangent=tangent, signed=True)
+    if found.report.usable and (found.report.ok or found.report.is_trusted):
         return found, 0.0
     shift = small_shift(robot, state)
     undamped = np.zeros((equations.assembly.body_slices[-1].stop, 3, 3))
@@ -120,6 +125,8 @@ def _inverse_that_holds(robot: Robot, state: State, found: Factored) -> Callable
                 forces.append(found.on_coordinates(equations.port_force(found.placed, unit)).reshape(-1))
     H = np.array(forces).reshape(len(forces), 3 * equations.assembly.coordinate_count)
     Y = np.array([equations.cholesky.solve(row) for row in H]).reshape(H.shape)
+    if found.report.negatives > np.count_nonzero(np.linalg.eigvalsh(H @ Y.T) < 0.0):
+        raise _unstable("grows by itself")
 
     def inverse(b: Array) -> Array:
         u = found.scale * np.asarray(equations.cholesky.solve(np.ascontiguousarray(b)))
