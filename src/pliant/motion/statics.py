@@ -25,7 +25,7 @@ Branch: TypeAlias = Literal["stable", "any"]
 
 
 PATIENCE = 8
-"""Iterations in a row with a mixed tangent before a load is brought on in smaller parts."""
+"""Iterations in a row with a mixed tangent, or a step cut to almost nothing, before a load is brought on in smaller parts."""
 QUICK = 10
 """Iterations below which the next part may be larger again."""
 SMALLEST = 1 / 64
@@ -62,9 +62,9 @@ class Statics:
         branch: Branch = "stable",
     ) -> None:
         """tolerance: largest force out of balance, relative to the largest force at work (load or reaction); what rounding
-        of the positions causes is balance too. load_steps: gravity, efforts and displacements are brought on in so many
-        equal parts; where one does not converge it is halved, down to a 64th. branch: "stable" goes on from an unstable equilibrium to a stable one (the result's `escapes` tells
-        how often); "any" ends there, with status UNSTABLE."""
+        of the positions causes is balance too. load_steps: gravity, efforts and displacements are brought on in so many equal
+        parts; where one does not converge it is halved, down to a 64th. branch: "stable" goes on from an unstable equilibrium
+        to a stable one (the result's `escapes` tells how often); "any" ends there, with status UNSTABLE."""
         require_kind_of(robot, "robot", Robot)
         require_tangent(tangent)
         self.robot = robot
