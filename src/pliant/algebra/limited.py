@@ -52,7 +52,12 @@ def _complementary(P: Array, q: Array, low: Array, high: Array, now: Array) -> A
     y = np.clip(now, low, high)
     off = P @ y + q
     held = ((y > low) & (y < high)) | ((y <= low) & (off < 0.0)) | ((y >= high) & (off > 0.0))
+    seen: set[bytes] = set()
     for _ in range(4 * len(y) + 8):
+        rows = held.tobytes() + y[~held].tobytes()
+        if rows in seen:  # the exchange goes in a circle
+            return None
+        seen.add(rows)
         inner = P[np.ix_(held, held)]
         rest = q[held] + P[np.ix_(held, ~held)] @ y[~held]
         y[held] = np.linalg.lstsq(inner, -rest, rcond=INDEPENDENT)[0]

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.limited import limited_efforts, scaled
+from pliant.algebra.limited import NEGATIVE, inverse_of, limited_efforts, scaled
 from pliant.body import Pose
 from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
@@ -179,10 +179,10 @@ class Held:
         return np.asarray((efforts > self.limits[:, 0]) & (efforts < self.limits[:, 1]))
 
     def _negatives(self, W: Array, efforts: Array) -> int:
-        """n-(W_hh + diag c)."""
+        """n-(W_hh + diag c); rows that do the same have eigenvalues that are zero but for rounding."""
         hold = self.holding(efforts)
         P, _ = scaled((W + np.diag(self.compliance))[np.ix_(hold, hold)])
-        return int((np.linalg.eigvalsh(P) < 0.0).sum())
+        return int((np.linalg.eigvalsh(P) < -NEGATIVE).sum())
 
     def descents(self, at: Factored, efforts: Array) -> Array:
         """Directions of the coordinates, (count, 3 nc), that keep the rows where they are held and along which the potential is
@@ -198,15 +198,17 @@ class Held:
         if not hold.any():
             return U
         placed = [at.placed[number] for number in self._layout.numbers]
-        indptr, indices, data = self._layout.H.at(placed, at.T, self.extra)
-        H = csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, U.shape[1]))[hold]
-        X = np.array([at.equations.cholesky.solve(row) for row in H.toarray()])
-        W = H @ X.T + np.diag(self.compliance[hold])
-        HU = H @ U.T
-        weights = np.linalg.solve(W, HU)
+        rows = self._layout.H.at(placed, at.T, self.extra)
+        found = at.condense(rows, np.zeros_like(at.here.gradient))
+        W = (found.W + np.diag(self.compliance) / at.scale)[np.ix_(hold, hold)]
+        HU = (csr_matrix((rows.data, rows.indices, rows.indptr), shape=(len(rows), U.shape[1])) @ U.T)[hold]
+        weights = inverse_of(W) @ HU
         curvatures, vectors = np.linalg.eigh(-np.eye(len(U)) - HU.T @ weights)
         down = vectors[:, curvatures < 0.0] / np.sqrt(-curvatures[curvatures < 0.0])
-        return np.asarray((U.T @ down - X.T @ (weights @ down)).T)
+        efforts_of = np.zeros((down.shape[1], len(hold)))
+        efforts_of[:, hold] = (weights @ down).T
+        back = [found.resume(own).reshape(-1) for own in efforts_of]
+        return np.asarray(down.T @ U) - np.reshape(back, (-1, U.shape[1]))
 
     def barrier(self, short: Array) -> float:
         """sum max over lambda of (-lambda s - 1/2 c lambda^2), limits without compliance cut at the penalty: what holding

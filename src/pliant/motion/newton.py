@@ -31,6 +31,8 @@ STRAINED = 0.2
 """How much such a step may change the distance of neighbouring nodes, over that at rest."""
 LONGEST = 0.25
 """How far a step may move a node, as a share of the robot's size."""
+CRAWLING = 1 / 64
+"""The part of a step below which it is no progress worth its price."""
 MOST_ESCAPES = 5
 """Unstable equilibria that are left on the way to a stable one."""
 
@@ -98,7 +100,7 @@ class Newton:
     ) -> None:
         """tolerance: force out of balance that counts as none, relative to the largest at work; weight: a share of gravity;
         increment: the step through time, where an equilibrium is not what is sought; any_branch: an unstable equilibrium will
-        do, so that only what is out of balance is looked at; patience: with mixed tangents, how many in a row."""
+        do, so that only what is out of balance is looked at; patience: with mixed tangents or crawling, how many in a row."""
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
         self._tangent, self._weight, self._times = tangent, weight, times
         self._any_branch, self._patience = any_branch, patience
@@ -121,11 +123,11 @@ class Newton:
         """
         pose = state.pose if pose is None else pose
         status, history, cause, warped, turned, escapes = Status.NOT_CONVERGED, [], None, 0, 0, 0
-        relaxed, best, reference, mixed = 0, np.inf, None, 0
+        relaxed, best, reference, hard = 0, np.inf, None, 0
         for _ in range(self.max_iterations):
             here = self._point(pose, efforts, offset, prescribed)
             history.append(float(np.abs(here.at.on_coordinates(here.gradient)).max()))
-            warped, mixed = warped + (not here.at.definite), 0 if here.at.definite else mixed + 1
+            warped, length = warped + (not here.at.definite), 1.0
             turned += here.at.definite and here.move.excess > 0
             lost = not here.is_usable or (relaxed > 0 and not here.at.definite)
             if lost and relaxed == 0:
@@ -149,9 +151,10 @@ class Newton:
                 if shorter is None:
                     status, pose, efforts = Status.STALLED, reference.at.pose, reference.efforts
                     break
-                there = shorter
+                there, length = shorter
             pose, efforts = there
-            if mixed > self._patience or (relaxed == 0 and not self._is_material(pose)):
+            hard = hard + 1 if not here.at.definite or length < CRAWLING else 0
+            if hard > self._patience or (relaxed == 0 and not self._is_material(pose)):
                 break
         if cause is None:
             status, cause = self._judged(status, state, pose, efforts)
@@ -329,11 +332,15 @@ class Newton:
         if not held:
             return here.value, slope
         held.penalty = np.maximum(held.penalty, 2 * np.maximum(np.abs(now), np.abs(here.move.efforts)))
-        for _ in range(12):
+        own = held.penalty
+        for larger in (2.0**k for k in range(12)):
+            held.penalty = larger * own
             gain = held.barrier(here.short + here.move.moved) - held.barrier(here.short)
             if slope + gain < 0.0 or not here.at.report.negatives:
                 break
-            held.penalty = 2 * held.penalty
+        else:  # no penalty makes the step lead downhill: it must not grow from point to point for nothing
+            held.penalty = own
+            gain = held.barrier(here.short + here.move.moved) - held.barrier(here.short)
         return here.value + self._of_held(here.at.pose, here.efforts, here.short, here.at), slope + gain
 
     def _is_better(
@@ -355,13 +362,16 @@ class Newton:
             or (self._any_branch and off < reference.off)
         )
 
-    def _searched(self, reference: _Point, offset: Array | float, best: float) -> tuple[Pose, Array] | None:
-        """What the longest good step from a point leads to, of a half, a quarter ... of its length; None where none is good."""
+    def _searched(
+        self, reference: _Point, offset: Array | float, best: float
+    ) -> tuple[tuple[Pose, Array], float] | None:
+        """What the longest good step from a point leads to, of a half, a quarter ... of its length, and that length; None where
+        none is good."""
         longest = self._longest(reference)
         for length in longest * 0.5 ** np.arange(1, 30):
             there = reference.at.moved(length * reference.move.step), self._efforts_after(reference, length)
             if self._is_better(there, reference, offset, best, length):
-                return there
+                return there, float(length)
         return None
 
     def _of_held(self, pose: Pose, efforts: Array, short: Array, near: Factored) -> float:

@@ -25,7 +25,7 @@ Branch: TypeAlias = Literal["stable", "any"]
 
 
 PATIENCE = 8
-"""Iterations in a row with a mixed tangent before a load is brought on in smaller parts."""
+"""Iterations in a row with a mixed tangent, or a step cut to almost nothing, before a load is brought on in smaller parts."""
 QUICK = 10
 """Iterations below which the next part may be larger again."""
 SMALLEST = 1 / 64
