@@ -27,7 +27,7 @@ if __name__ == "__main__":
     drive = Arm()
     page = Page(robot, title="the arm", feed=Feed(Guard.of_robot(robot), drive))
     page.serve(port=8870, browser=False)
-    print(drive.last.tolist(), drive.told[-2:], drive.audit.verdict.clean, flush=True)
+    print(np.abs(drive.last).max() < 1e-12, drive.told[-2:], drive.audit.verdict.clean, flush=True)
 """
 
 
@@ -45,5 +45,5 @@ def test_a_stop_signal_ends_a_page_safely(number):
     said = process.stdout.read()
     process.wait()
     process.stdout.close()
-    assert said == "[0.0, 0.0] ['stop', 'close'] True\n"
+    assert said == "True ['stop', 'close'] True\n"
     assert process.returncode == 0
