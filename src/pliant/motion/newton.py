@@ -80,8 +80,9 @@ class Newton:
     that curved constraints do not hold up the last iterations. Either way it comes to an end.
 
     The tangent may have negative eigenvalues. Those that held rows account for (`HeldStep.excess` is 0) belong to a minimum:
-    past a limit point a held volume is stable though the pressure falls. One more than that is turned over, so that the step
-    leads downhill along it too; with several, far from any equilibrium, the tangent is mixed with the warped one.
+    past a limit point a held volume is stable though the pressure falls. Up to `FEW` more than that are turned over, so that
+    the step leads downhill along them too; with more, far from any equilibrium, or where turning strains the elements too much
+    at once, the tangent is mixed with the warped one.
     """
 
     def __init__(

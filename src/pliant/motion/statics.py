@@ -108,7 +108,7 @@ class Statics:
         way = held.way_to_go(start.pose, goal)
         here = start.x[assembly.prescribed]
         there = here if prescribed is None else as_positions(prescribed, here.shape)
-        can_part = state is None or bool(way.any() or (first != goal).any())
+        can_part = state is None or bool(way.any() or (first != goal).any() or (here != there).any())
         smallest = SMALLEST / self.load_steps
         times, parts = Times(), []
         base = 1.0 if state is not None else 0.0
