@@ -74,20 +74,40 @@ def test_position_and_orientation_are_reached_together(rigid, rng):
         assert [float(step.efforts[name][0]) for name in PUSHES] == pytest.approx(efforts, abs=1e-4)
 
 
-def test_real_time_steps_turn_the_plate():
-    """Steps towards a slowly turning orientation: after every step the error of the pose is below 1 mrad and 10 um."""
+def turned_errors(kind, most):
+    """Steps towards a slowly turning orientation, up to an angle [rad]: of each step, what it was, and by how much place [m]
+    and orientation [rad] are off."""
     robot = block(rigid=True)
-    inverse, state = Inverse(robot), posed(robot, np.zeros(6))
+    inverse, state = Inverse(robot, kind=kind), posed(robot, np.zeros(6))
     home = robot.displacement(state, "plate", as_target=True)
     R = from_quaternion(home[3:])
-    for k in range(1, 31):
-        angle = 0.01 * k
+    for angle in np.linspace(0, most, 31)[1:]:
         target = np.concatenate([home[:3], to_quaternion(exponential([0.5 * angle, 0, angle]) @ R)])
         step = inverse.step(state, plate=target).require()
         state = step.state
         now = robot.displacement(state, "plate", as_target=True)
-        assert np.linalg.norm(now[:3] - target[:3]) < 1e-5
-        assert np.linalg.norm(logarithm(from_quaternion(now[3:]) @ from_quaternion(target[3:]).T)) < 1e-3
+        turn = logarithm(from_quaternion(now[3:]) @ from_quaternion(target[3:]).T)
+        yield step, np.linalg.norm(now[:3] - target[:3]), np.linalg.norm(turn)
+
+
+def test_real_time_steps_turn_the_plate():
+    """After every step the error of the pose is below 1 mrad and 10 um."""
+    for _, place, turn in turned_errors("effort", 0.18):
+        assert place < 1e-5
+        assert turn < 1e-3
+
+
+def test_beyond_buckling_motors_that_hold_displacements_go_on():
+    """Forces that keep their direction buckle the block at about 0.2 rad: told efforts, it stops there and says why; told
+    displacements, it goes through, past the limit point, where the tangent has a negative eigenvalue."""
+    steps, places, _ = zip(*turned_errors("effort", 0.3), strict=True)
+    assert steps[-1].status in (DecisionStatus.SLOWED, DecisionStatus.LIMITED)
+    assert min(step.margin for step in steps) < 0.1
+    assert places[-1] > 1e-4
+    steps, places, turns = zip(*turned_errors("displacement", 0.3), strict=True)
+    assert max(places) < 5e-5
+    assert max(turns) < 2e-3
+    assert block(rigid=True).linearize(steps[-1].state, signed=True).model.negatives == 1
 
 
 def test_orientation_alone():

@@ -81,7 +81,8 @@ def test_a_pose_is_followed_with_a_rope_of_given_length():
     assert run.error[0] > 0.2
     assert run.error[-1] < 0.05
     assert run.position.shape[1] == 7
-    assert (run.status == DecisionStatus.SOLVED.code).mean() > 0.9
+    good = [DecisionStatus.SOLVED.code, DecisionStatus.REACHED.code]
+    assert np.isin(run.status, good).mean() > 0.9
     assert plant.robot.displacement(plant.state, "rope") == pytest.approx([0.001], abs=1e-4)
 
 
@@ -149,9 +150,9 @@ def test_a_pose_is_followed_on_a_bus(build):
                 assert controller.box.delta[rope] == pytest.approx(0.001, abs=2e-4)
                 robot.set_displacement("rope", 0.002)
                 yield lambda: abs(controller.box.delta[rope] - 0.002) < 2e-4
-                yield lambda: controller.status is DecisionStatus.SOLVED
+                yield lambda: controller.status in (DecisionStatus.SOLVED, DecisionStatus.REACHED)
 
             run = play(controller, acts(), target, drive)
             assert process.close().verdict.clean
     decided = run.commands - run.statuses["HELD"]  # a busy machine's models are late, and its commands held
-    assert run.statuses["SOLVED"] > 0.5 * decided
+    assert run.statuses["SOLVED"] + run.statuses["REACHED"] > 0.5 * decided

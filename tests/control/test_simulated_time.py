@@ -10,7 +10,7 @@ import pytest
 from two_rate_robots import arm, arm_plant, near, run_alone, spring_arm
 
 from pliant import Cable, Capstan, Frame
-from pliant.control import Controller, Correction, ModelLoop, PathTargets, Question, simulate
+from pliant.control import Controller, Correction, DecisionStatus, ModelLoop, PathTargets, Question, simulate
 from pliant.control._desk_kernels import lay_out
 from pliant.control.commander import Commander
 from pliant.control.model_box import ModelBox
@@ -119,7 +119,7 @@ def commander():
     loop, box = ModelLoop(question, kind="displacement"), ModelBox(question)
     made = Commander(controller, box, kind="displacement", rate=1000.0)
     made.start(loop.model.delta, loop.model.efforts, question.targets_at(loop.state))
-    box.put(loop.here, stamp=0.0)
+    loop.put(box, loop.here, stamp=0.0)
     box.newest()
     yield made
     box.close()
@@ -135,7 +135,8 @@ def test_a_period_is_a_decision_and_then_the_guard(commander):
     for k in range(150):
         now = 0.001 * k
         command = commander.tick(now, target, 0.001)
-        assert apart.decide(box.model, target, 0.001) is commander.status
+        decided = apart.decide(box.model, target, 0.001)
+        assert commander.status is decided or (decided is DecisionStatus.SOLVED and commander.status.at_rest)
         flags = guard.check(apart.command("displacement"), now, now)
         if flags:
             apart.command("displacement")[:] = guard.command
@@ -184,7 +185,7 @@ controller = Controller(robot)
 loop, box = ModelLoop(controller.question, kind="displacement"), ModelBox(controller.question)
 commander, correction = Commander(controller, box, kind="displacement", rate=1000.0), Correction(3, 1.0, 0.01)
 commander.start(loop.model.delta, loop.model.efforts, controller.question.targets_at(loop.state))
-box.put(loop.here, stamp=0.0)
+loop.put(box, loop.here, stamp=0.0)
 commander.get_ready()
 kernels = [item for item in gc.get_objects() if isinstance(item, Dispatcher)]
 before = [len(item.overloads) for item in kernels]
@@ -198,7 +199,8 @@ for k, target in enumerate([home, home + [0, 0.004, 0.003], home + [0, 1, 0], np
     if k == 30:  # a contradiction: the slow way
         commander.controller.displacements[:] = 0.5
         commander.controller.efforts[:] = 4.0
-assert statuses == {DecisionStatus.SOLVED, DecisionStatus.RELAXED, DecisionStatus.HELD}, statuses
+moving = {status for status in statuses if not status.at_rest}
+assert moving == {DecisionStatus.SOLVED, DecisionStatus.RELAXED, DecisionStatus.HELD}, statuses
 late = [item for item, count in zip(kernels, before) if len(item.overloads) != count]
 assert late == [], late
 box.close()

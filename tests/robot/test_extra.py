@@ -96,7 +96,7 @@ def test_extra_rows_are_followed(rng):
     for size in (0.01, 0.005):
         here = robot.linearize(state, extra=rows)
         efforts = np.concatenate([state.efforts, size * np.array([1.0, -0.5, 1.0, 0.5])])
-        after, share = here.follow(efforts)
+        after, share, *_ = here.follow(efforts)
         assert share == 1.0
         assert np.array_equal(after.extra, efforts[4:])
         assert np.array_equal(after.efforts, efforts[:4])
@@ -114,7 +114,7 @@ def test_over_a_time_step_extra_rows_do_what_the_step_does(rng):
     given = ExtraRows.of(rows.nodes, rows.weights, rows.directions, limits=np.stack([efforts, efforts], axis=1))
     state = robot.rest()
     here = robot.linearize(state, h=0.01, extra=rows)
-    after, _ = here.follow(np.concatenate([state.efforts, efforts]))
+    after = here.follow(np.concatenate([state.efforts, efforts])).state
     step = Dynamics(robot, 0.01).step(state, extra=given).require().state
     assert step.extra == pytest.approx(efforts)
     assert np.abs(step.x - after.x).max() < 1e-12

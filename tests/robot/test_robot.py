@@ -82,7 +82,7 @@ def test_a_linearization_of_the_past_is_not_followed():
     robot = loaded_robot()
     state = Statics(robot).solve().require().state
     here = robot.linearize(state)
-    good, share = here.follow(here.model.efforts)
+    good, share, *_ = here.follow(here.model.efforts)
     assert share == 1.0
     assert np.abs(good.x - state.x).max() < 1e-9
     force = np.full_like(state.x, 1e-3)

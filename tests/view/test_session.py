@@ -96,7 +96,7 @@ def test_a_fault_is_a_status_not_an_end(session, monkeypatch):
     assert session.snapshot.state is before
     session.reset()
     session.start()
-    until(lambda: session.snapshot.outcome.word == "SOLVED")
+    until(lambda: session.snapshot.outcome.word == "REACHED")
 
 
 def test_pause_makes_no_step_and_start_goes_on(session):

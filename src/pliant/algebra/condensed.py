@@ -47,6 +47,12 @@ class Condensed:
     """What the displacements of relative ports are measured from, by port: an array of the port's own making."""
     negatives: int = 0
     """Negative eigenvalues of the tangent, where that was taken as it is; W then is indefinite, too."""
+    length: float = 0.0
+    """Of the motion that brings forces into balance, (r^T K^-1 r)^1/2 [J^1/2] with the forces r out of balance."""
+    unbalanced: float = 0.0
+    """The largest force out of balance over the largest force at work."""
+    pivot: float = 1.0
+    """The smallest pivot of the tangent over its diagonal entry: goes to zero as stability is lost."""
 
     def rows(self, *ports: str) -> NDArray[np.intp]:
         """Row numbers of these ports, in this order."""

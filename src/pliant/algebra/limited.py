@@ -81,6 +81,11 @@ def scaled(P: Array) -> tuple[Array, Array]:
     return scale[:, None] * P * scale, scale
 
 
+def count_negatives(P: Array) -> int:
+    """Negative eigenvalues of P (k, k); rows that do the same have some that are zero but for rounding."""
+    return int((np.linalg.eigvalsh(scaled(P)[0]) < -NEGATIVE).sum())
+
+
 def are_independent(P: Array) -> bool:
     """Whether no row of a scaled P does what others do, by its Cholesky factor."""
     try:

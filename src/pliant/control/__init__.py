@@ -9,7 +9,8 @@ Correction    what was measured to be missed, added to the targets
 
 from pliant.control.controller import Controller
 from pliant.control.correction import Correction
-from pliant.control.inverse import Inverse, InverseStep
+from pliant.control.inverse import Inverse
+from pliant.control.inverse_step import InverseStep
 from pliant.control.log import LoopLog
 from pliant.control.model_loop import ModelLoop
 from pliant.control.question import Question

@@ -51,11 +51,12 @@ def fill(W, efforts, trust, interval, energy, asked, reach, course, problem, hol
         rate = math.inf if interval < 0.0 or reach.dropped[i, 1] else reach.effort_rate[i]
         low, high = _within_reach(reach.limits[i, 0], reach.limits[i, 1], course.efforts[i], rate, interval)
         lower[i], upper[i] = _within_reach(low, high, efforts[a[i]], trust[i], 1.0)
-        scale[i] = 1.0 if _does_nothing(W[a[i], a[i]], lower[i], upper[i]) else 1.0 / math.sqrt(W[a[i], a[i]])
+        scale[i] = 1.0 if _does_nothing(W[a[i], a[i]], lower[i], upper[i]) else 1.0 / math.sqrt(abs(W[a[i], a[i]]))
+    definite = _is_definite(W, a, scale, P)
     norms[0], norms[1] = _fill_tracking(W, asked, scale, J, P), 0.0
     for i in range(n):
         for j in range(n):
-            norms[1] += (scale[i] * W[a[i], a[j]] * scale[j]) ** 2
+            norms[1] += _work(W, a, scale, definite, i, j) ** 2
     norms[1] = max(math.sqrt(norms[1]), 1e-300)
     _fill_tracking(holding.W, asked, scale, J, P)
     weight = 1.0 / norms[0]
@@ -65,7 +66,8 @@ def fill(W, efforts, trust, interval, energy, asked, reach, course, problem, hol
         for r in range(asked.e.shape[0]):
             q[i] += weight * J[r, i] * asked.S[r] * (d[asked.e[r]] - course.wanted[r])
         for j in range(n):
-            P[i, j] = weight * (P[i, j] + epsilon * scale[i] * W[a[i], a[j]] * scale[j])
+            work = _work(W, a, scale, definite, i, j)
+            P[i, j] = weight * (P[i, j] + epsilon * work)
     for i in range(n):
         if _does_nothing(W[a[i], a[i]], lower[i], upper[i]):  # then it stays as it is
             for j in range(n):
@@ -136,12 +138,12 @@ def invert_held(W, holding):
     for i in range(h):
         for j in range(h):
             if let_go[i] == 0 and let_go[j] == 0:
-                inverse[i, j] = W[rows[i], rows[j]] / math.sqrt(W[rows[i], rows[i]] * W[rows[j], rows[j]])
+                inverse[i, j] = W[rows[i], rows[j]] / math.sqrt(abs(W[rows[i], rows[i]] * W[rows[j], rows[j]]))
     for k in range(h):
         if let_go[k] != 0:
             continue
         pivot = inverse[k, k]
-        if not pivot > INDEPENDENT:
+        if not abs(pivot) > INDEPENDENT:
             return False
         inverse[k, k] = 1.0
         for j in range(h):
@@ -155,7 +157,7 @@ def invert_held(W, holding):
     for i in range(h):
         for j in range(h):
             if let_go[i] == 0 and let_go[j] == 0:
-                inverse[i, j] /= math.sqrt(W[rows[i], rows[i]] * W[rows[j], rows[j]])
+                inverse[i, j] /= math.sqrt(abs(W[rows[i], rows[i]] * W[rows[j], rows[j]]))
     return True
 
 
@@ -221,9 +223,12 @@ def agrees(W, free, asked, course, problem, holding):
 @kernel
 def take_over(asked, course, problem, holding):
     """The answer of the QP as efforts and displacements (n,) of the actuators."""
-    a, left, n = asked.a, holding.W, asked.a.shape[0]
+    a, left, n, most, change = asked.a, holding.W, asked.a.shape[0], 1e-300, 0.0
     for i in range(n):
+        change = max(change, abs(holding.imposed[a[i]] - course.efforts[i]) / problem.scale[i])
+        most = max(most, abs(holding.imposed[a[i]]) / problem.scale[i])
         course.efforts[i] = holding.imposed[a[i]]
+    course.pace[0] = change / most
     for i in range(n):
         course.displacements[i] = problem.d[a[i]]
         for j in range(n):
@@ -243,9 +248,32 @@ def predict(numbers, whole, places, predicted):
 
 
 @inlined
+def _work(W, a, scale, definite, i, j):
+    """The work of two scaled efforts on each other; past a limit point, where W is indefinite, that of each on its own."""
+    return scale[i] * W[a[i], a[j]] * scale[j] if definite else (1.0 if i == j else 0.0)
+
+
+@kernel
+def _is_definite(W, a, scale, L):
+    """Whether W over the actuators is positive definite, by its Cholesky factor in L (n, n)."""
+    for j in range(a.shape[0]):
+        for i in range(j, a.shape[0]):
+            L[i, j] = scale[i] * W[a[i], a[j]] * scale[j]
+            for k in range(j):
+                L[i, j] -= L[i, k] * L[j, k]
+            if i == j:
+                if not L[j, j] > -1e-9:
+                    return False
+                L[j, j] = math.sqrt(max(L[j, j], 1e-12))
+            else:
+                L[i, j] /= L[j, j]
+    return True
+
+
+@inlined
 def _does_nothing(compliance, low, high):
     """Whether an effort has no work to do between its limits (a modulus without strain): less than 1e-24 J."""
-    return not compliance > 0.0 or compliance * (high - low) ** 2 < 1e-24
+    return not abs(compliance) > 0.0 or abs(compliance) * (high - low) ** 2 < 1e-24
 
 
 @inlined

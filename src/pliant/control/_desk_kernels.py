@@ -16,10 +16,10 @@ Reach = namedtuple("Reach", "limits course effort_rate displacement_rate dropped
 """Limits (n, 2) of efforts, course (n, 2) of displacements, how fast each may change per second (n,), inf for at once;
 dropped (n, 3): which of displacement rate, effort rate and displacement do not count in this decision."""
 
-Course = namedtuple("Course", "goal moved wanted efforts displacements x multipliers")
+Course = namedtuple("Course", "goal moved wanted efforts displacements x multipliers pace")
 """What goes on from one decision to the next: the goal (t,), as targets; the efforts and displacements of the actuators
 (n,); the QP's answer x (n,) and its multipliers (n + k,). moved (t,): where the goal goes; wanted (e,): what that asks of
-the effectors."""
+the effectors; pace (1,): the largest change of a scaled effort in the last decision, over the largest of them."""
 
 Problem = namedtuple("Problem", "P q A low high scale norms d J")
 """The QP in scaled variables, bounds (n,) before rows (k,) in low and high; scale (n,) and norms (2,) are those of the
@@ -59,19 +59,19 @@ def lay_out(numbers, whole, places):
     )  # fmt: skip
     course = Course(
         _row(numbers, places, 11), _row(numbers, places, 12), _row(numbers, places, 13), _row(numbers, places, 14),
-        _row(numbers, places, 15), _row(numbers, places, 16), _row(numbers, places, 17),
+        _row(numbers, places, 15), _row(numbers, places, 16), _row(numbers, places, 17), _row(numbers, places, 18),
     )  # fmt: skip
     problem = Problem(
-        _table(numbers, places, 18), _row(numbers, places, 19), _table(numbers, places, 20), _row(numbers, places, 21),
-        _row(numbers, places, 22), _row(numbers, places, 23), _row(numbers, places, 24), _row(numbers, places, 25),
-        _table(numbers, places, 26),
+        _table(numbers, places, 19), _row(numbers, places, 20), _table(numbers, places, 21), _row(numbers, places, 22),
+        _row(numbers, places, 23), _row(numbers, places, 24), _row(numbers, places, 25), _row(numbers, places, 26),
+        _table(numbers, places, 27),
     )  # fmt: skip
     holding = Holding(
-        _row(whole, places, 27), _row(numbers, places, 28), _row(numbers, places, 29), _table(numbers, places, 30),
-        _row(numbers, places, 31), _row(whole, places, 32), _table(whole, places, 33), _table(numbers, places, 34),
-        _table(numbers, places, 35), _table(numbers, places, 36), _row(numbers, places, 37), _row(numbers, places, 38),
+        _row(whole, places, 28), _row(numbers, places, 29), _row(numbers, places, 30), _table(numbers, places, 31),
+        _row(numbers, places, 32), _row(whole, places, 33), _table(whole, places, 34), _table(numbers, places, 35),
+        _table(numbers, places, 36), _table(numbers, places, 37), _row(numbers, places, 38), _row(numbers, places, 39),
     )  # fmt: skip
     work = ActiveSetWork(
-        _row(whole, places, 39), _table(numbers, places, 40), _table(numbers, places, 41), _table(numbers, places, 42)
+        _row(whole, places, 40), _table(numbers, places, 41), _table(numbers, places, 42), _table(numbers, places, 43)
     )
     return asked, reach, course, problem, holding, work

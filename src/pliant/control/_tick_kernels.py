@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from pliant.algebra.compiled import kernel
-from pliant.control._decision_kernels import UNSOLVED, decide
+from pliant.control._decision_kernels import SOLVED, UNSOLVED, decide
 from pliant.control._desk_kernels import lay_out
 from pliant.control._goal_kernels import approach, ask
 from pliant.device._guard_kernels import guard_block
 
-HELD = 2
+HELD, STILL = 2, 7
+"""Codes of the status: no usable target; solved, and nothing moves any more."""
 STATUSES = 8
 """The code of the status is the result modulo this; the guard's flags are the rest."""
+SLOWEST = 1e-6
+"""Efforts that change by less than this share of the largest do not move any more."""
 
 
 @kernel
@@ -39,6 +42,8 @@ def tick(
         status = decide(W, free, efforts, trust, interval, energy, numbers, whole, places, rehearsal)
         if status == UNSOLVED:
             return status
+        if status == SOLVED and course.pace[0] <= SLOWEST:
+            status = STILL
     wanted = course.displacements if by_displacement else course.efforts
     flags, command = guard_block(wanted, guard, n, now, now - model[0], stopped, rehearsal)
     if flags and not rehearsal:

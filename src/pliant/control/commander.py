@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from pliant.checks import number, require_kind_of
 from pliant.control._decision_kernels import UNSOLVED
-from pliant.control._tick_kernels import STATUSES, tick
+from pliant.control._tick_kernels import SLOWEST, STATUSES, STILL, tick
 from pliant.control.controller import Controller
+from pliant.control.footing import THERE, Standing
 from pliant.control.model_box import ModelBox
 from pliant.control.status import DecisionStatus
 from pliant.device import Guard
@@ -78,14 +79,36 @@ class Commander:
         code, self.events = ended % STATUSES, ended // STATUSES
         if code == UNSOLVED:
             self._search(now, interval)
+        elif code == STILL:
+            self.status = DecisionStatus.SOLVED if self.events else self._at_rest()
         else:
             self.status = _STATUSES[code]
+        if self.status is DecisionStatus.SOLVED and self.box.standing is not Standing.FIRM:
+            self.status = DecisionStatus.SLOWED
         return self.guard.command
+
+    def _at_rest(self) -> DecisionStatus:
+        """In a word, where the robot rests, or SOLVED where its model is still on the way."""
+        standing, decider = self.box.standing, self.controller.decider
+        if standing is Standing.HOLDING:
+            return DecisionStatus.SOLVED
+        question = self.controller.question
+        off = float(np.linalg.norm(question.weights * (decider.predicted() - decider.desk.course.wanted)))
+        if off <= THERE * self.robot.size:
+            return DecisionStatus.REACHED
+        if standing is Standing.FIRM:
+            model, course = self.box.model, decider.desk.course
+            if (np.abs(course.efforts - model.efforts[question.sought]) > 0.999 * model.trust).any():
+                return DecisionStatus.SOLVED  # it waits for the next model, which reaches farther
+            return DecisionStatus.LIMITED if course.multipliers.any() else DecisionStatus.CLOSEST
+        return DecisionStatus.LIMITED if standing is Standing.UNSTABLE_BEYOND else DecisionStatus.CLOSEST
 
     def _search(self, now: float, interval: float) -> None:
         """The rest of a period whose QP was not guessed."""
         box, guard = self.box, self.guard
         self.status = self.controller.decider.search(box.model, interval)
+        if self.status is DecisionStatus.SOLVED and self.controller.decider.desk.course.pace[0] <= SLOWEST:
+            self.status = self._at_rest()
         wanted = self.controller.command(self.kind)
         self.events = guard.check(wanted, now, now - box.stamp)
         if self.events:

@@ -29,7 +29,7 @@ class Desk:
         shapes: tuple[tuple[int, ...], ...] = (
             *((n,), (e,), (e,), (k,), (e, 3), (u,)),  # Asked
             *((n, 2), (n, 2), (n,), (n,), (n, 3)),  # Reach
-            *((t,), (t,), (e,), (n,), (n,), (n,), (n + k,)),  # Course
+            *((t,), (t,), (e,), (n,), (n,), (n,), (n + k,), (1,)),  # Course
             *((n, n), (n,), (k, n), (n + k,), (n + k,), (n,), (2,), (m,), (e, n)),  # Problem
             *((h,), (g,), (h,), (h, 2), (h,), (h,), (h, 3), (h, h), (m, h), (m, m), (m,), (m,)),  # Holding
             *((n + k,), (n, n), (k, k), (3, n + k)),  # ActiveSetWork

@@ -1,6 +1,7 @@
 """The inverse model: efforts that bring effectors to their targets (largilliere2015, section II).
 
-A decision is a small QP on the condensed model (`Decider`); this is the way there and back: linearize, decide, follow.
+A decision is a small QP on the condensed model (`Decider`); `Footing` leads the robot from one equilibrium to the next. This is
+the way there and back: linearize, decide, follow, and say how it went.
 """
 
 from __future__ import annotations
@@ -8,9 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,117 +18,35 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
-from pliant.checks import number, single
+from pliant.checks import number, single, whole
 from pliant.control.decider import Decider
+from pliant.control.footing import BALANCED, THERE, Footing
+from pliant.control.inverse_step import InverseStep
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
+from pliant.device.wiring import Kind, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion import Statics
 from pliant.robot import Linearization, Robot, State
 from pliant.robot.diagnosis import hardest_load
 from pliant.robot.equations import require_tangent
+from pliant.robot.linearization import Followed
 
 Array = NDArray[np.float64]
 
-
-@dataclass(frozen=True)
-class InverseStep:
-    """What `Inverse.step` or `Inverse.solve_pose` decided, and the state after it.
-
-    status           how it ended, a `DecisionStatus`; its value is the explanation with the remedy. `ok` says whether a
-                     decision was made, `require()` raises where none was
-    state            the robot after the decision: give it to the next step
-    efforts          by actuator, in its unit (N, Pa, N m): what a motor is told that takes efforts
-    displacements    by actuator, in its unit (m, m^3, rad): what goes with the efforts by the model, for a motor that winds
-                     up cable
-    error            by effector: where it is minus its target, as the model predicts it; `distance` is the norm of all
-    active           limits that hold the robot back, such as "tendon effort"
-    relaxed          limits that contradict each other and were dropped; never those of efforts
-    share            part of the way to the decision that was gone, less than 1 where the step was shortened (SLOWED)
-    iterations       1 for a step; linearizations of a pose
-    times            seconds per stage: assemble, ports, factor, condense, decide, update
-    compliance       from scaled efforts of the actuators to the effectors, (e, n), None where there is no decision
-    rank, condition  of the compliance: a rank below the number of effector rows means that they cannot be moved independently
-    solution         the QP's own answer with its residuals
-    cause            the error behind FAILED
-
-    The robot of the example of `Inverse`: what it says when its target is out of reach, and when it is no target at all.
-
-    >>> import pliant as pl
-    >>> mesh = pl.make.box((0.1, 0.02, 0.02), (10, 2, 2))
-    >>> body = pl.TetBody(mesh, pl.Corotational(E=300e3, nu=0.4), density=1100, fixed=mesh.where(x_below=0))
-    >>> robot = pl.Robot(body, gravity=(0, 0, -9.81))
-    >>> tendon = pl.Cable([(0.01, 0.01, 0.018), (0.09, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018))
-    >>> robot.actuate("tendon", tendon, effort=(0, 0.2))  # a weak motor: 0.2 N
-    >>> robot.effect("tip", pl.Point(near=(0.1, 0.01, 0.01), axes="z"))
-    >>> inverse, state = pl.Inverse(robot), pl.Statics(robot).solve().require().state
-    >>> step = inverse.step(state, tip=robot.displacement(state, "tip") + 0.003)
-    >>> step.status.name, step.active, step.efforts["tendon"]
-    ('SOLVED', ('tendon effort',), array([0.2]))
-    >>> (1e3 * step.error["tip"]).round(1)  # it stays 1.9 mm below
-    array([-1.9])
-    >>> step = inverse.step(state, tip=float("nan"))
-    >>> step.ok, step.status.value
-    (False, 'the target or the interval is not a usable number; the last efforts are held')
-    """
-
-    status: DecisionStatus
-    state: State
-    efforts: Mapping[str, Array]
-    displacements: Mapping[str, Array]
-    error: Mapping[str, Array]
-    active: tuple[str, ...] = ()
-    relaxed: tuple[str, ...] = ()
-    iterations: int = 1
-    solution: QuadraticSolution | None = None
-    times: Mapping[str, float] = field(default_factory=dict)
-    cause: PliantError | None = None
-    share: float = 1.0
-    compliance: Array | None = None
-
-    @cached_property
-    def _singular(self) -> Array:
-        """Singular values of the compliance, from the largest to the smallest."""
-        if self.compliance is None:
-            return np.array([np.nan])
-        return np.asarray(np.linalg.svd(self.compliance, compute_uv=False))
-
-    @property
-    def rank(self) -> int:
-        """Of the compliance from actuators to effectors."""
-        return int((self._singular > 1e-6 * self._singular[0]).sum())
-
-    @property
-    def condition(self) -> float:
-        """Of the compliance from actuators to effectors: its largest singular value over its smallest."""
-        return float(self._singular[0] / self._singular[-1]) if self._singular[-1] != 0 else np.inf
-
-    @property
-    def ok(self) -> bool:
-        """Whether a decision was made."""
-        return self.status.ok
-
-    @property
-    def distance(self) -> float:
-        """Norm of the error of all effector rows, in their own units (metres and radians add up as they are)."""
-        return float(np.sqrt(sum(float(e @ e) for e in self.error.values())))
-
-    def require(self) -> InverseStep:
-        """Itself if ok; raises otherwise."""
-        if self.ok:
-            return self
-        if self.cause is not None:
-            raise self.cause
-        raise NotConvergedError(f"inverse: {self.status.name.lower()}", remedy=self.status.value, result=self)
+STILL = 1e-6
+"""A robot is at rest when a step moves no node by more than this share of its size."""
 
 
 class Inverse:
     """The inverse of a robot: the efforts of its actuators that bring its effectors to their targets, within all limits.
 
     `step` is for real time: it linearizes the robot at a state, condenses it to delta = W lambda + delta_free, decides by a
-    small QP, and returns an `InverseStep` with the efforts and the state that follows. `solve_pose` repeats that until the
-    *nonlinear* equilibrium is at the targets. A target out of reach gives the closest point; redundant actuators share the
-    least work. Ports are taken as they are when the inverse is made: add actuators and effectors to the robot first.
+    small QP, and returns an `InverseStep` with the efforts and the state that follows. Steps belong together: each is given the
+    state of the last, looks what came of it, and goes on as far as that was good, so a target out of reach, or beyond where the
+    robot is stable, is approached until no step leads closer, and there the robot rests (`Footing`). Any other state is a new
+    beginning. `solve_pose` goes on until the *nonlinear* equilibrium is at the targets, or closest to them. Redundant actuators
+    share the least work. Ports are taken as they are when the inverse is made: add actuators and effectors first.
 
     An arm of 100 mm lifts its tip by 1 mm with a cable:
 
@@ -158,21 +75,28 @@ class Inverse:
         tangent: Tangent = "exact",
         h: float | None = None,
         largest_move: float = 0.05,
+        kind: Kind = "effort",
     ) -> None:
         """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
-        for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
-        a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
+        for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move, and targets are looked ahead,
+        in one quasi-static step, as a share of the robot's size; kind: what motors hold between decisions, "effort" or
+        "displacement": a robot that would buckle under given tensions need not under given lengths. Without a time step a step
+        may take up to four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
         self.robot = robot
         self.question = Question(robot)
         self.decider = Decider(self.question, energy)
         self.actuators, self.effectors = self.question.actuators, self.question.effectors
         require_tangent(tangent)
+        require_kind(kind)
         remedy = "give a positive share of the robot's size, or inf"
-        largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
+        self._largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
-        self.tangent, self.h = tangent, h
-        self._reach = np.inf if h is not None else largest_move * robot.size
+        self.tangent, self.h, self.kind = tangent, h, kind
+        self._footing = None if h is not None else self._new_footing(self._largest_move)
+
+    def _new_footing(self, largest_move: float, strict: bool = False) -> Footing:
+        return Footing(self.question, kind=self.kind, tangent=self.tangent, largest_move=largest_move, strict=strict)
 
     def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
         """One decision and the state that follows from it (real time): linearize, condense, decide, update.
@@ -190,13 +114,24 @@ class Inverse:
                 raise NotANumberError(f"the interval is {interval} s", remedy=remedy)
         except NotANumberError as error:
             return self._held(state, DecisionStatus.HELD, error)
+        return self._stepped(self._footing, state, aims, interval)
+
+    def _stepped(
+        self, footing: Footing | None, state: State, aims: Mapping[str, Array], interval: float | None
+    ) -> InverseStep:
+        """One step on a footing, or through time."""
+        before = 0 if footing is None else footing.linearizations
         try:
-            here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
+            if footing is None:
+                here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
+            else:
+                here = footing.arrive(state, aims)
         except PliantError as error:
             return self._held(state, DecisionStatus.FAILED, error)
         if not math.isfinite(here.model.W.trace() + here.model.delta_free.sum()):
             return self._held(state, DecisionStatus.FAILED, self._meaningless(state))
-        return self._decide(here, aims, interval)
+        step = self._decide(footing, here, aims, interval)
+        return step if footing is None else replace(step, iterations=footing.linearizations - before)
 
     def _meaningless(self, state: State) -> PliantError:
         """The first port without a slope at this state, as an error."""
@@ -214,46 +149,96 @@ class Inverse:
             remedy="begin from an equilibrium (Statics), or check the units of loads, limits and moduli",
         )
 
-    def _decide(self, here: Linearization, aims: Mapping[str, Array], interval: float | None) -> InverseStep:
+    def _decide(
+        self, footing: Footing | None, here: Linearization, aims: Mapping[str, Array], interval: float | None
+    ) -> InverseStep:
         state, model, begin = here.state, here.model, time.perf_counter()
-        status = self._answer(model, aims, interval)
+        status = self._answer(model if footing is None else footing.for_decisions(model), aims, interval, footing)
         if not status.ok:
             return self._held(state, DecisionStatus.FAILED)
         efforts = self.decider.all_efforts(model.efforts)
+        if footing is not None:
+            efforts = footing.followed_efforts(model, efforts, self.decider.displacements)
         decided = time.perf_counter()
-        after, share = here.follow(efforts, largest_move=self._reach)
-        if share == 0.0:
+        followed = here.follow(efforts) if footing is None else footing.leave(here, efforts, aims)
+        if followed.balance == 0.0:
             return self._held(state, DecisionStatus.FAILED, self._too_far(state))
-        if status is DecisionStatus.SOLVED and share < 1:
-            status = DecisionStatus.SLOWED
-        delta = model.delta + share * (model.predicted(efforts) - model.delta)
+        after, solution = followed.state, self.decider.solution()
+        delta = model.predicted(after.efforts)
+        error = delta[self.question.wanted.rows] - self.question.goal(aims, model.references)
+        active, others = self.decider.active(solution), {}
+        if footing is not None:
+            unbalanced = self._unbalanced(footing, followed)
+            others = {"unbalanced": unbalanced, "margin": footing.margin}
+            status, active = self._judged(status, active, footing, followed, error, unbalanced)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
-        return self._decided(status, after, model, delta, times=times, share=share)
+        return self._decided(
+            status, after, delta, error, solution, active=active, times=times, share=followed.share, **others
+        )
+
+    def _unbalanced(self, footing: Footing, followed: Followed) -> float:
+        """Forces out of balance after a step: as expected where that is little, else looked at."""
+        expected = footing.expected(followed.length)
+        return expected if expected <= 0.5 * BALANCED else self.robot.unbalanced(followed.state)
+
+    def _judged(
+        self,
+        status: DecisionStatus,
+        active: tuple[str, ...],
+        footing: Footing,
+        followed: Followed,
+        error: Array,
+        unbalanced: float,
+    ) -> tuple[DecisionStatus, tuple[str, ...]]:
+        """In a word, where a quasi-static step has led, and what holds the robot back."""
+        off = float(np.linalg.norm(self.question.weights * error))
+        if footing.is_unstable:
+            return DecisionStatus.UNSTABLE, ()
+        if status is not DecisionStatus.SOLVED:
+            return status, active
+        if footing.waits or (followed.way <= STILL * self.robot.size and followed.share == 1.0 and not footing.holds):
+            if off <= THERE * self.robot.size:
+                return DecisionStatus.REACHED, active
+            if footing.waits and not footing.content:  # what holds the decision back is not what holds the robot back
+                active = ("stability",) if footing.lost_stability else ()
+            return DecisionStatus.LIMITED if active else DecisionStatus.CLOSEST, active
+        is_good = followed.share == 1.0 and unbalanced <= BALANCED and not (footing.holds or footing.mistake)
+        return DecisionStatus.SOLVED if is_good else DecisionStatus.SLOWED, active
 
     def _decided(
-        self, status: DecisionStatus, state: State, model: Condensed, delta: Array, **others: Any
+        self,
+        status: DecisionStatus,
+        state: State,
+        delta: Array,
+        error: Array,
+        solution: QuadraticSolution,
+        **others: Any,
     ) -> InverseStep:
-        """What the decider has decided by a model, with displacements (m,) as they are at the state."""
-        decider, slices, solution = self.decider, model.slices, self.decider.solution()
+        """What the decider has decided, with displacements (m,) and errors (e,) as they are at the state."""
+        decider, slices = self.decider, self.robot.equations.slices
         return InverseStep(
             status,
             state,
             {name: state.efforts[slices[name]] for name in self.actuators},
             {name: delta[slices[name]] for name in self.actuators},
-            self._by_effector(delta[self.question.wanted.rows] - decider.desk.course.wanted),
-            decider.active(solution),
-            decider.relaxed if status is DecisionStatus.RELAXED else (),
+            self._by_effector(error),
+            relaxed=decider.relaxed if status is DecisionStatus.RELAXED else (),
             solution=solution,
             compliance=decider.compliance(),
             **others,
         )
 
-    def _answer(self, model: Condensed, aims: Mapping[str, Array], interval: float | None) -> DecisionStatus:
+    def _answer(
+        self, model: Condensed, aims: Mapping[str, Array], interval: float | None, footing: Footing | None
+    ) -> DecisionStatus:
         """How the decision ended; the answer is the decider's."""
         question, decider, desk = self.question, self.decider, self.decider.desk
-        desk.course.wanted[:] = question.goal(aims, model.references)
+        goal = question.goal(aims, model.references)
+        desk.course.wanted[:] = goal if footing is None else footing.ahead(model, goal)
         desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
+        if footing is not None and footing.strict:  # no displacement may stay past its limit
+            np.clip(decider.displacements, *question.course.T, out=decider.displacements)
         return decider.decide(question.numbers(model), -1.0 if interval is None else interval)
 
     def solve_pose(
@@ -261,59 +246,31 @@ class Inverse:
         state: State | None = None,
         *,
         tolerance: float = 1e-9,
-        max_iterations: int = 60,
+        max_iterations: int = 300,
         statics: Statics | None = None,
         **targets: ArrayLike,
     ) -> InverseStep:
-        """Efforts whose *nonlinear* equilibrium is at the targets, or closest to them within the limits (offline).
+        """Efforts whose *nonlinear* equilibrium is at the targets, or closest to them within all limits (offline).
 
-        Decisions and equilibria alternate; an update that does not lower the error is halved. Ends when the efforts change
-        by less than `tolerance` of their size, or where no shorter update helps. The robot's own efforts stay as they are:
-        what was found is in the answer's `efforts` and `state`.
+        Steps like those of `step`, without rates and with displacements strictly within their limits, until one moves no node
+        by more than `tolerance` of the robot's size, or no step leads closer (REACHED, CLOSEST or LIMITED). The robot's own
+        efforts stay as they are: what was found is in the answer's `efforts` and `state`. statics: finds where it begins.
         """
         self.question.require_current("inverse")
-        aims = self.question.aims(targets)
-        statics = statics if statics is not None else Statics(self.robot, tolerance=1e-11)
+        aims, tolerance = self.question.aims(targets), number(tolerance, "tolerance", above=0.0)
         state = self.robot.rest() if state is None else state
-        current = self._equilibrium(statics, state, state.efforts)
-        step = self._held(current, DecisionStatus.NOT_CONVERGED)
-        decider, scale, sought = self.decider, self.decider.desk.problem.scale, self.question.sought
-        for iteration in range(1, max_iterations + 1):
-            model = self.robot.linearize(current, tangent=self.tangent).model
-            status = self._answer(model, aims, None)
-            if not status.ok:
-                return replace(step, status=DecisionStatus.FAILED, iterations=iteration)
-            step = self._decided(status, current, model, model.delta, iterations=iteration, times=model.times)
-            change = decider.all_efforts(model.efforts) - model.efforts
-            if np.abs(change[sought] / scale).max() <= tolerance * max(np.abs(decider.efforts / scale).max(), 1e-12):
-                return step
-            moved = self._shortened(statics, current, change, aims)
-            if moved is None:
-                return step
-            current = moved
-        return replace(step, status=DecisionStatus.NOT_CONVERGED)
-
-    def _shortened(self, statics: Statics, current: State, change: Array, aims: Mapping[str, Array]) -> State | None:
-        """The equilibrium after the longest part 1, 1/2, 1/4 ... of a change of efforts that lowers the error."""
-        merit = self._merit(current, aims)
-        for halvings in range(12):
-            with suppress(PliantError):
-                there = self._equilibrium(statics, current, current.efforts + 0.5**halvings * change)
-                if self._merit(there, aims) < merit * (1 - 1e-14):
-                    return there
-        return None
-
-    def _merit(self, state: State, aims: Mapping[str, Array]) -> float:
-        """Squared, weighted tracking error."""
-        robot = self.robot
-        errors = [robot.ports[name].weight * robot.shortfall(state, name, aims[name]) for name in self.effectors]
-        return float(sum(error @ error for error in errors))
-
-    def _equilibrium(self, statics: Statics, state: State, efforts: Array) -> State:
-        """The equilibrium under these efforts of the actuators, from a state next to it."""
-        given: Array = self.robot.efforts
-        given[self.question.sought] = efforts[self.question.sought]
-        return statics.solve(state, efforts=given).require().state
+        begin = (Statics(self.robot) if statics is None else statics).solve(state, efforts=state.efforts)
+        if not begin.ok:
+            return self._held(state, DecisionStatus.FAILED, begin.error())
+        footing, taken, state = self._new_footing(max(0.15, self._largest_move), strict=True), 0, begin.state
+        for _ in range(whole(max_iterations, "max_iterations")):
+            step = self._stepped(footing, state, aims, None)
+            taken += step.iterations
+            way = float(np.abs(step.state.x - state.x).max())
+            state = step.state
+            if not step.ok or (step.status.at_rest and (footing.waits or way <= tolerance * self.robot.size)):
+                return replace(step, iterations=taken)
+        return replace(step, status=DecisionStatus.NOT_CONVERGED, iterations=taken)
 
     def _by_effector(self, rows: Array) -> dict[str, Array]:
         """Rows (e,) of all effectors by name."""

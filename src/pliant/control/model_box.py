@@ -7,11 +7,14 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.condensed import Condensed
+from pliant.control.footing import Standing
 from pliant.control.question import ModelNumbers, Question
 from pliant.exchange import Mailbox
-from pliant.robot import Linearization
 
 Array = NDArray[np.float64]
+
+_STANDINGS = tuple(Standing)
 
 
 def model_record(question: Question) -> np.dtype[np.void]:
@@ -19,11 +22,13 @@ def model_record(question: Question) -> np.dtype[np.void]:
 
     stamp [s]: on the clock of all processes (time.monotonic), when the model's state was that of the robot; cycle [s]: what the
     model took; failures: how many could not be made before; positive_definite: whether its tangent was (else the warped one
-    was taken for the exact one).
+    was taken for the exact one, or motors that hold displacements make it stable); standing: how the model's robot stands, a
+    `Standing`.
     """
     rows, relative, sought = len(question.row_names), len(question.reference_places), len(question.sought)
     fields = [
         ("stamp", "f8"), ("cycle", "f8"), ("failures", "i8"), ("positive_definite", "i8"), ("process", "i8"),
+        ("standing", "i8"),
         ("W", "f8", (rows, rows)), ("delta_free", "f8", (rows,)), ("delta", "f8", (rows,)), ("efforts", "f8", (rows,)),
         ("references", "f8", (9 * relative,)), ("trust", "f8", (sought,)), ("targets", "f8", (len(question.wanted.labels),)),
     ]  # fmt: skip
@@ -57,15 +62,26 @@ class ModelBox:
         """By which another process finds the box."""
         return self._mailbox.name
 
-    def put(self, here: Linearization, *, stamp: float, cycle: float = 0.0, failures: int = 0) -> None:
-        """Publish a model that was true at `stamp` [s] and took `cycle` [s] to make, after so many failures."""
-        model, question = here.model, self._question
+    def put(
+        self,
+        model: Condensed,
+        targets: Array,
+        *,
+        stamp: float,
+        cycle: float = 0.0,
+        failures: int = 0,
+        trust: Array | None = None,
+        standing: Standing = Standing.FIRM,
+    ) -> None:
+        """Publish a model that was true at `stamp` [s], with the effectors at targets (t,), and that took `cycle` [s] to make,
+        after so many failures; trust (n,): how far efforts may go from its own, by default as far as its ports are good for."""
+        question = self._question
         out = self._out
         out["stamp"], out["cycle"], out["failures"] = stamp, cycle, failures
-        out["positive_definite"], out["process"] = model.positive_definite, os.getpid()
-        for name, value in question.numbers(model)._asdict().items():
+        out["positive_definite"], out["process"], out["standing"] = model.positive_definite, os.getpid(), standing
+        for name, value in question.numbers(model, trust)._asdict().items():
             out[name] = value
-        out["delta"], out["targets"] = model.delta, question.targets_at(here.state)
+        out["delta"], out["targets"] = model.delta, targets
         self._mailbox.write(out)
 
     def newest(self) -> bool:
@@ -83,6 +99,11 @@ class ModelBox:
     def stamp(self) -> float:
         """When the model that is here was true [s]."""
         return float(self.record["stamp"])
+
+    @property
+    def standing(self) -> Standing:
+        """How the robot of the model that is here stands."""
+        return _STANDINGS[int(self.record["standing"])]
 
     @property
     def process(self) -> int:

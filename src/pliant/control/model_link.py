@@ -61,7 +61,7 @@ class ModelLink:
         self._commands = Mailbox(command_record(question))
         self._command = self._commands.blank()
         question.take_given(self._command["given"])
-        self.send(command, self._command["given"])
+        self.send(command, self._command["given"], np.full(len(question.wanted.labels), np.nan))
         self._plan, self._left = plan, plan.restarts
         self._keeping = _Keeping()
         # whoever forgets to close, or is interrupted, must not wait for ever for processes that wait for it
@@ -128,9 +128,9 @@ class ModelLink:
             text += "; there are no models any more, and commands stay at the safe one until the next run"
         warnings.warn(text, PliantWarning, stacklevel=4)
 
-    def send(self, command: NDArray[np.float64], given: NDArray[np.float64]) -> None:
-        """Tell the model what the robot is told (n,), and what its ports are given, as targets."""
-        self._command["command"], self._command["given"] = command, given
+    def send(self, command: NDArray[np.float64], given: NDArray[np.float64], goal: NDArray[np.float64]) -> None:
+        """Tell the model what the robot is told (n,), what its ports are given, and where its effectors are to be: targets."""
+        self._command["command"], self._command["given"], self._command["goal"] = command, given, goal
         self._commands.write(self._command)
 
     def close(self) -> None:

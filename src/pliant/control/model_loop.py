@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
 from pliant.body.body import Tangent
+from pliant.control.footing import Footing, Standing
+from pliant.control.model_box import ModelBox
 from pliant.control.question import Question
 from pliant.device.wiring import Kind
 from pliant.errors import PliantError
@@ -30,7 +32,7 @@ class ModelLoop:
         state: State | None = None,
         *,
         kind: Kind = "effort",
-        tangent: Tangent = "warped",
+        tangent: Tangent = "exact",
         largest_move: float = 0.05,
     ) -> None:
         """question: that is decided by the models; state: where the robot is now (default: in balance under its efforts); kind:
@@ -40,8 +42,14 @@ class ModelLoop:
         self._tangent, self.kind = tangent, kind
         self._reach = largest_move * self.robot.size
         first = beginning(self.robot) if state is None else state
-        self._h = None if self.robot.is_supported else LONG / np.sqrt(small_shift(self.robot, first))
-        self.here = self._linearized(first)
+        self._footing: Footing | None = None
+        self._h: float | None = None
+        if self.robot.is_supported:
+            self._footing = Footing(question, kind=kind, tangent=tangent, largest_move=largest_move)
+            self.here = self._footing.arrive(first)
+        else:
+            self._h = LONG / np.sqrt(small_shift(self.robot, first))
+            self.here = self._linearized(first)
         held = question.given.rows
         self._rows = np.concatenate([question.sought, held]) if kind == "displacement" else held
         own = question.effort if kind == "displacement" else question.effort[:0]
@@ -74,22 +82,20 @@ class ModelLoop:
             if self.cycle(command) is None or np.abs(self.state.x - before.x).max() < 2e-3 * self._reach:
                 return
 
-    def cycle(self, command: Array) -> Linearization | None:
+    def cycle(self, command: Array, goal: Array | None = None) -> Linearization | None:
         """The model after a command was applied, efforts or displacements of all actuator rows (n,), with what the robot's
         ports are given now; None where it cannot be made there: then the state is as before, and the next cycle tries
-        again from it.
+        again from it. goal (t,): where effectors are to be, as targets, where that is known: by it a step is judged.
 
         Motors that hold a displacement (the length of a cable) have whatever effort that takes by the model, within their
-        limits: a robot that would buckle under given tensions need not under given lengths.
+        limits: a robot that would buckle under given tensions need not under given lengths. A command that leads out of
+        balance, or to where the robot is not stable, is followed as far as it is good (`Footing`).
         """
         before = self.state
         try:
             if not np.isfinite(command).all():
                 raise PliantError("the command is not a number", remedy="give one number per actuator row")
-            after, share = self.here.follow(self._efforts(command), largest_move=self._reach)
-            if share == 0.0:
-                raise PliantError("the command would tear the robot", remedy="start again from the last good state")
-            here = self._linearized(after)
+            here = self._led(self._efforts(command), goal)
             if not (np.isfinite(here.model.W).all() and np.isfinite(here.model.delta_free).all()):
                 raise PliantError("the model is not a number", remedy="start again from the last good state")
         except PliantError:
@@ -98,6 +104,26 @@ class ModelLoop:
             return None
         self.here = here
         return here
+
+    def _led(self, efforts: Array, goal: Array | None) -> Linearization:
+        """The robot linearized where efforts lead."""
+        footing = self._footing
+        if footing is None:
+            followed = self.here.follow(efforts, largest_move=self._reach)
+        else:
+            aims = None if goal is None or not np.isfinite(goal).all() else self.question.aims_of(goal)
+            followed = footing.leave(self.here, efforts, aims)
+        if followed.balance == 0.0:
+            raise PliantError("the command would tear the robot", remedy="start again from the last good state")
+        return self._linearized(followed.state) if footing is None else footing.arrive(followed.state, aims)
+
+    def put(self, box: ModelBox, here: Linearization, *, stamp: float, cycle: float = 0.0) -> None:
+        """Publish a model that was true at `stamp` [s] and took `cycle` [s], with how far it is to be trusted."""
+        model, trust, standing, footing = here.model, None, Standing.FIRM, self._footing
+        if footing is not None:
+            model, trust, standing = footing.for_decisions(model), footing.box(model), footing.standing
+        targets = self.question.targets_at(here.state)
+        box.put(model, targets, stamp=stamp, cycle=cycle, failures=self.failures, trust=trust, standing=standing)
 
     def _efforts(self, command: Array) -> Array:
         """Efforts of all port rows that a command leads to, by the model."""

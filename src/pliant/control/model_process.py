@@ -61,9 +61,10 @@ class ModelPlan:
 
 
 def command_record(question: Question) -> np.dtype[np.void]:
-    """What the control loop tells the model loop: the command (n,), and what the robot's ports are given, as targets."""
-    sought, given = len(question.sought), len(question.given.labels)
-    return np.dtype([("command", "f8", (sought,)), ("given", "f8", (given,))])
+    """What the control loop tells the model loop: the command (n,), what the robot's ports are given, and where its effectors
+    are to be (NaN where nobody knows), as targets."""
+    sought, given, wanted = len(question.sought), len(question.given.labels), len(question.wanted.labels)
+    return np.dtype([("command", "f8", (sought,)), ("given", "f8", (given,)), ("goal", "f8", (wanted,))])
 
 
 Names = tuple[str, str, str]
@@ -184,6 +185,7 @@ def _make_models(
     """Until told to quit."""
     command = commands.blank()
     command["command"] = loop.command()
+    command["goal"] = np.nan
     loop.question.take_given(command["given"])
     commands.read(command)
     loop.question.give(command["given"])
@@ -193,10 +195,10 @@ def _make_models(
         begin = time.monotonic()
         commands.read(command)
         loop.question.give(command["given"])
-        here = loop.cycle(np.array(command["command"]))
+        here = loop.cycle(np.array(command["command"]), np.array(command["goal"]))
         end = time.monotonic()
         if here is not None:
-            models.put(here, stamp=begin, cycle=end - begin, failures=loop.failures)
+            loop.put(models, here, stamp=begin, cycle=end - begin)
         board.values[place + LAST], board.values[place + TOOK] = end, end - begin
         if pace is not None:
             pace.wait()

@@ -185,6 +185,12 @@ class Question:
             out[at : at + len(value)] = value
             at += len(value)
 
+    def targets_given(self) -> Array:
+        """What is given now, as targets in a row."""
+        out = np.empty(len(self.given.labels))
+        self.take_given(out)
+        return out
+
     def give(self, targets: Array) -> None:
         """Give the robot's ports other displacements, all of them as targets in a row; what is no number changes nothing."""
         at = 0
@@ -199,6 +205,12 @@ class Question:
         """Where the effectors are at a state, as targets (t,)."""
         return np.concatenate([self.robot.displacement(state, name, as_target=True) for name in self.effectors])
 
+    def aims_of(self, targets: Array) -> dict[str, Array]:
+        """Targets of all effectors in a row (t,), by name."""
+        ports = [self.robot.ports[name].port for name in self.effectors]
+        ends = np.cumsum([len(port.target_names) for port in ports])
+        return dict(zip(self.effectors, np.split(targets, ends[:-1]), strict=True))
+
     def trust(self, efforts: Array) -> Array:
         """How far each sought effort may go from those of a model (m,), (n,): infinitely, but for ports whose model does not
         reach far."""
@@ -210,10 +222,12 @@ class Question:
                 out[mounted.rows] = change
         return np.asarray(out[self.sought])
 
-    def numbers(self, model: Condensed) -> ModelNumbers:
-        """A model as decisions take it."""
+    def numbers(self, model: Condensed, trust: Array | None = None) -> ModelNumbers:
+        """A model as decisions take it; trust (n,): how far efforts may go from its own, where that is known."""
         references: Array = np.zeros(9 * len(self.reference_places))
         for name, place in self.reference_places.items():
             own = model.references[name].reshape(-1)
             references[place : place + len(own)] = own
-        return ModelNumbers(model.W, model.delta_free, model.efforts, references, self.trust(model.efforts))
+        own = self.trust(model.efforts)
+        reach = own if trust is None else np.minimum(own, trust)
+        return ModelNumbers(model.W, model.delta_free, model.efforts, references, reach)

@@ -21,7 +21,7 @@ from pliant.control.targets import Targets, as_targets
 from pliant.control.trajectory import Trajectory
 from pliant.device import Guard, SimulatedPlant
 from pliant.errors import InputError
-from pliant.robot import Linearization, Robot, State
+from pliant.robot import Robot, State
 
 Array = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def simulate(
     correction: Correction | None = None,
     guard: Guard | None = None,
     energy: float = 1e-8,
-    tangent: Tangent = "warped",
+    tangent: Tangent = "exact",
     state: State | None = None,
 ) -> SimulatedRun:
     """Control a plant for so long by models of a robot that is not the plant, with the same buffer, decisions and guard as
@@ -99,7 +99,7 @@ def simulate(
         run = _blank(int(np.floor(seconds * rate)) + 1, question)
         for tick in range(len(run.time)):
             now = tick / rate
-            fresh = models.look(now, command)
+            fresh = models.look(now, command, controller.goal)
             aims.fill(now, target)
             if fresh or not together:
                 goal = target
@@ -118,20 +118,20 @@ class _LateModels:
 
     def __init__(self, loop: ModelLoop, box: ModelBox, rate: float) -> None:
         self._loop, self._box, self._rate, self._begun = loop, box, rate, 0
-        self._coming = loop.here
-        self._show(loop.here, 0.0)
+        self._show(0.0)
 
-    def _show(self, here: Linearization, made: float) -> None:
-        self._box.put(here, stamp=made, failures=self._loop.failures)
+    def _show(self, made: float) -> None:
+        self._loop.put(self._box, self._loop.here, stamp=made)
         self._box.newest()
 
-    def look(self, now: float, command: Array) -> bool:
-        """Whether another model has come by `now` [s]; the next one is then begun with this command."""
+    def look(self, now: float, command: Array, goal: Array) -> bool:
+        """Whether another model has come by `now` [s]; the next one is then begun with this command, on the way to a goal."""
         due = int(np.floor(now * self._rate + 1e-9)) + 1
         if due <= self._begun:
             return False
-        self._show(self._coming, max(0.0, (due - 2) / self._rate))
-        self._coming, self._begun = self._loop.cycle(command) or self._coming, due
+        self._show(max(0.0, (due - 2) / self._rate))
+        self._loop.cycle(command, goal)
+        self._begun = due
         return True
 
 

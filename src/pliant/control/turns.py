@@ -138,7 +138,7 @@ class Turns:
         """What there is to do and to count when the command has left."""
         two, box = self._two, self._two.box
         self.timing.note(woke, time.monotonic(), woke - box.stamp)
-        two.link.send(two.guard.command, two.controller.given)
+        two.link.send(two.guard.command, two.controller.given, two.controller.goal)
         self._last = woke
         self._commands += 1
         self._statuses[two.status] += 1

@@ -57,7 +57,7 @@ class TwoRates(Commander):
         rate: float = 1000.0,
         model_rate: float | None = None,
         kind: Kind = "effort",
-        tangent: Tangent = "warped",
+        tangent: Tangent = "exact",
         guard: Guard | None = None,
         energy: float = 1e-8,
         speed: float | None = None,
@@ -67,7 +67,7 @@ class TwoRates(Commander):
     ) -> None:
         """build: a function of a module that makes the robot, called here and in the model's process; rate, model_rate [Hz]: of
         commands, and of models (None: as fast as they go); kind: whether the drive is told efforts or displacements; tangent:
-        of the model, by default the one that is always positive definite; guard: by default one with the robot's limits;
+        of the model, as in `Robot.linearize`; guard: by default one with the robot's limits;
         energy, speed: as in `Controller`; standby, restarts, patience: as in `ModelPlan`."""
         require_importable(build, "robot")
         require_kind(kind)

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.limited import NEGATIVE, inverse_of, limited_efforts, scaled
+from pliant.algebra.limited import count_negatives, inverse_of, limited_efforts
 from pliant.body import Pose
 from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
@@ -179,10 +179,9 @@ class Held:
         return np.asarray((efforts > self.limits[:, 0]) & (efforts < self.limits[:, 1]))
 
     def _negatives(self, W: Array, efforts: Array) -> int:
-        """n-(W_hh + diag c); rows that do the same have eigenvalues that are zero but for rounding."""
+        """n-(W_hh + diag c)."""
         hold = self.holding(efforts)
-        P, _ = scaled((W + np.diag(self.compliance))[np.ix_(hold, hold)])
-        return int((np.linalg.eigvalsh(P) < -NEGATIVE).sum())
+        return count_negatives((W + np.diag(self.compliance))[np.ix_(hold, hold)])
 
     def descents(self, at: Factored, efforts: Array) -> Array:
         """Directions of the coordinates, (count, 3 nc), that keep the rows where they are held and along which the potential is

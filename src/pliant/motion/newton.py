@@ -157,13 +157,21 @@ class Newton:
             hard = hard + 1 if not here.at.definite or length < CRAWLING else 0
             if hard > self._patience or (relaxed == 0 and not self._is_material(pose)):
                 break
+        margin = self._margin(here) if status is Status.CONVERGED and self._increment is None else np.nan
         if cause is None:
             status, cause = self._judged(status, state, pose, efforts)
         after = state.moved(pose, efforts, self._h) if cause is None else state
         residual = history[-1] if history else np.nan
         return StepResult(
-            status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, turned, escapes
-        )
+            status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, turned, escapes,
+            margin
+        )  # fmt: skip
+
+    def _margin(self, here: _Point) -> float:
+        """How far an equilibrium is from losing stability; held rows may keep it stable where the tangent does not."""
+        report = here.at.report
+        known = self._tangent == "exact" and here.at.definite and report.negatives == 0
+        return report.smallest_ratio / self._equations.unloaded.pivot if known else np.nan
 
     def _arrived(self, here: _Point, escapes: int) -> tuple[Status, Pose | None]:
         """How it ended at an equilibrium, and where to go on from, where it is unstable and is to be left."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+import numpy as np
+
 from pliant.errors import NotConvergedError, PliantError
 from pliant.robot import State
 
@@ -49,7 +51,8 @@ class StepResult:
     residual: largest force out of balance [N]; iterations: linear solves; times: seconds per stage; history: the residual
     at each iteration; cause: why it failed, where it did; warped_iterations: how many fell back to the warped tangent;
     turned_iterations: how many went downhill where the potential is curved downwards, as it is beyond buckling; escapes: how
-    many unstable equilibria were left on the way to a stable one.
+    many unstable equilibria were left on the way to a stable one; margin: how far an equilibrium is from losing stability, its
+    smallest pivot over that of the unloaded robot (0 where it is lost; NaN where held rows keep it stable: see `stability`).
     """
 
     status: Status
@@ -62,6 +65,7 @@ class StepResult:
     warped_iterations: int = 0
     turned_iterations: int = 0
     escapes: int = 0
+    margin: float = np.nan
 
     @property
     def ok(self) -> bool:
@@ -72,9 +76,13 @@ class StepResult:
         """Itself if ok; raises the cause, or a NotConvergedError, otherwise."""
         if self.ok:
             return self
+        raise self.error()
+
+    def error(self) -> PliantError:
+        """Why it is not ok: the cause, or how far it came."""
         if self.cause is not None:
-            raise self.cause
-        raise NotConvergedError(
+            return self.cause
+        return NotConvergedError(
             f"stopped after {self.iterations} iterations with {self.residual:.3g} N out of balance",
             remedy=self.status.value,
             result=self,

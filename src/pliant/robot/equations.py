@@ -32,6 +32,9 @@ Array = NDArray[np.float64]
 SINGULAR = 1e-13
 """Smallest ratio of a pivot to its diagonal entry that counts as a stiffness and not as rounding."""
 
+NOTICED = 1e6
+"""A load counts from so many times of what rounding of the positions does to forces."""
+
 EXACT, AT_ONCE, MIXED = (1.0,), (1.0, 0.0), (0.75, 0.5, 0.0)
 """How much of the exact tangent is taken, the warped one being the rest, one after the other until it is positive definite:
 for looking at it, for single steps, and where Newton's iteration knows that the exact one will not do."""
@@ -74,6 +77,14 @@ class Evaluation:
     largest_load: float
 
 
+@dataclass(frozen=True)
+class Unloaded:
+    """The smallest pivot ratio of the stiffness, and the load below which there is none [N]."""
+
+    pivot: float
+    smallest_load: float
+
+
 class Equations:
     """Bodies and ports as equations, with the memory to assemble and factorize them again and again.
 
@@ -97,6 +108,20 @@ class Equations:
     def cholesky(self) -> Cholesky:
         """The factorization; its analysis is done at first use."""
         return Cholesky(self.assembly.pattern, threads=self._threads)
+
+    @cached_property
+    def unloaded(self) -> Unloaded:
+        """The robot as it was made, without loads: what a loaded one is compared with. Overwrites the factorization."""
+        rest = self.assembly.rest()
+        nothing = Loads(np.zeros(sum(a.row_count for a in self.attachments.values())), np.zeros(3))
+        found = self.factor(rest, nothing)
+        pivot = found.report.smallest_ratio if found.report.ok else np.nan
+        return Unloaded(pivot, NOTICED * float(found.force_rounding().max()))
+
+    def unbalanced(self, pose: Pose, T: Array, here: Evaluation) -> float:
+        """The largest force out of balance at a pose over the largest load on a node; T: `Assembly.slope` there."""
+        off = float(np.abs(self.assembly.force_on_coordinates(T, here.gradient)).max())
+        return off / max(here.largest_load, self.unloaded.smallest_load)
 
     def evaluate(self, pose: Pose, loads: Loads, near: Sequence[PlacedPort] | None = None) -> Evaluation:
         """The potential and its gradient; relative ports are measured as those placed `near`, else from where they are."""

@@ -65,8 +65,9 @@ class Factored:
         self.equations.stamp += 1  # what another one has kept is overwritten; this factorization stands
         self._stamp = self.equations.stamp
         W, shift = np.empty((len(rows), len(rows))), np.empty(len(rows))
-        self.equations.cholesky.condense_into(*rows, self.on_coordinates(force).reshape(-1), W, shift)
-        return Compliance(W, shift, self, self._stamp)
+        cholesky = self.equations.cholesky
+        cholesky.condense_into(*rows, self.on_coordinates(force).reshape(-1), W, shift)
+        return Compliance(W, shift, cholesky.length, self, self._stamp)
 
     def on_coordinates(self, force: Array) -> Array:
         """Forces on the nodes (n, 3) as those on the free coordinates (nc, 3): [N], and [N m] for rotations."""
@@ -117,16 +118,22 @@ class Factored:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compliance:
-    """W = H A^-1 H^T (m, m) and shift = H A^-1 f (m,) of some rows under a force f."""
+    """W = H A^-1 H^T (m, m) and shift = H A^-1 f (m,) of some rows under a force f; length: the energy norm |L^-1 f| of the
+    step that f causes."""
 
     W: Array
     shift: Array
+    length: float
     _at: Factored
     _stamp: int
 
     def resume(self, efforts: Array) -> Array:
         """A^-1 (f + H^T lambda): the step of the coordinates (nc, 3) with these efforts (m,) besides, by half a solve."""
+        return self.resumed(efforts)[0]
+
+    def resumed(self, efforts: Array) -> tuple[Array, float]:
+        """The same, and its energy norm."""
         self._at.require_current(self._stamp)
         equations = self._at.equations
         out = np.empty(3 * equations.assembly.coordinate_count)
-        return equations.cholesky.resume_into(efforts, out).reshape(-1, 3)
+        return equations.cholesky.resume_into(efforts, out).reshape(-1, 3), equations.cholesky.length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,18 @@ from pliant.robot.factored import Factored
 from pliant.robot.state import State
 
 Array = NDArray[np.float64]
+
+
+class Followed(NamedTuple):
+    """Where efforts have led: the state; share of the change of efforts that was made; balance: share of the motion that brings
+    forces into balance that was gone; both 1 where the whole way is believed, 0 where no part of it is; length: of the motion,
+    (dq^T A dq)^1/2 [J^1/2]; way: how far it moves a node at most [m]."""
+
+    state: State
+    share: float
+    balance: float
+    length: float
+    way: float
 
 
 class Linearization:
@@ -50,9 +62,11 @@ class Linearization:
         free = delta + self._compliance.shift - W @ efforts
         times.mark("condense")
         negatives = factored.report.negatives
+        unbalanced = np.nan if h is not None else equations.unbalanced(factored.pose, factored.T, factored.here)
         self.model = Condensed(
             W, free, delta, efforts, names, slices, state.time, sequence, factored.definite and not negatives,
-            times.seconds, references, negatives
+            times.seconds, references, negatives, self._compliance.length, unbalanced,
+            factored.report.smallest_ratio
         )  # fmt: skip
 
     def solve(self, force: Array) -> Array:
@@ -64,17 +78,23 @@ class Linearization:
         """K, or A over a time step, on the free coordinates: a scipy matrix in compressed columns, to look at."""
         return self._at.matrix()
 
-    def follow(self, efforts: Array, *, largest_move: float = np.inf) -> tuple[State, float]:
+    def follow(self, efforts: Array, *, largest_move: float = np.inf) -> Followed:
         """The state that the model leads to with these total efforts (m + k,).
 
-        largest_move [m]: where a node would move farther, or the elements would be distorted beyond belief (`Distortion`),
-        only a part of the way is gone, and that part of the change of efforts made, since no linear model is good farther
-        out. Returns the state and that part, usually 1, and 0 where no part of the way is believed.
+        largest_move [m]: where a node would move farther, forces are brought into balance first, and the efforts change by as
+        much as fits into what is left, since no linear model is good farther out. Where elements would be distorted beyond
+        belief (`Distortion`), only a part of that is gone.
         """
-        model = self.model
-        motion = self._compliance.resume(self._at.scale * (efforts - model.efforts))
-        share = min(1.0, largest_move / max(self._at.way_of(motion), 1e-300))
-        pose, share = moved_believably(self._at.equations.assembly, self.state.pose, motion, share)
-        if share < 1.0:
-            efforts = model.efforts + share * (efforts - model.efforts)
-        return self.state.moved(pose, efforts, self.h), share
+        change, at = efforts - self.model.efforts, self._at
+        motion, length = self._compliance.resumed(at.scale * change)
+        share, balance, way = 1.0, 1.0, at.way_of(motion)
+        if not way <= largest_move:
+            into, way_in = self._compliance.resumed(np.zeros_like(change))
+            own, rest = at.way_of(into), at.way_of(motion - into)
+            balance = min(1.0, largest_move / max(own, 1e-300))
+            share = min(1.0, max(0.0, largest_move - balance * own) / max(rest, 1e-300))
+            motion, length = balance * into + share * (motion - into), balance * way_in + share * (length + way_in)
+            way = largest_move
+        pose, part = moved_believably(at.equations.assembly, self.state.pose, motion)
+        after = self.state.moved(pose, self.model.efforts + part * share * change, self.h)
+        return Followed(after, part * share, part * balance, part * length, part * way)

@@ -391,6 +391,13 @@ class Robot:
         assembly = self.equations.assembly
         return np.asarray(assembly.rest_x[assembly.prescribed])
 
+    def unbalanced(self, state: State) -> float:
+        """The largest force out of balance at this state over the largest load on a node."""
+        self.require_fits(state)
+        equations = self.equations
+        here = equations.evaluate(state.pose, self.loads(state.efforts))
+        return equations.unbalanced(state.pose, equations.assembly.slope(state.pose), here)
+
     def reactions(self, state: State) -> Array:
         """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3): none at nodes that are free or in rigid
         parts, along their normals at sliding ones."""
@@ -419,7 +426,7 @@ class Robot:
         where it has as many, else none.
         """
         self.require_fits(state, extra)
-        self.equations.cholesky  # noqa: B018 - analysed before the clock starts
+        self.equations.unloaded  # noqa: B018 - analysed and factorized once before the clock starts
         times = Times()
         loads = self.loads(state.efforts_with(len(extra)), extra=extra)
         found = self.equations.factor(

@@ -104,6 +104,9 @@ class Cholesky:
         self._front_vectors = aligned(3 * longest).reshape(3, longest)
         self._halfway = np.zeros((1, 3 * symbolic.size))
         self._kept_rows = -1
+        self.length = 0.0
+        """|L^-1 b| of what `condense_into` was given, and |L^-1 (b + H^T efforts)| after `resume_into`: of a positive definite
+        A the energy norm (x^T A x)^1/2 of the answer x."""
         self._usable = False
         self._condensing: _Condensing | None = None
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -297,6 +300,7 @@ class Cholesky:
             symbolic.fronts, space.rank, space.counts, space.base, space.Y, self._vectors[0], shift
         )
         self._kept_rows = len(indptr) - 1
+        self.length = float(np.linalg.norm(self._halfway[0]))
 
     def resume_into(self, efforts: FloatArray, out: FloatArray) -> FloatArray:
         """out <- A^-1 (b + H^T efforts) with the b and H of the last `condense_into`, by the other half of a solve."""
@@ -313,6 +317,7 @@ class Cholesky:
         _compliance_kernels.add_expanded(
             self.symbolic.fronts, space.rank, space.counts, space.base, space.Y, efforts, self._vectors[0]
         )
+        self.length = float(np.linalg.norm(self._vectors[0]))
         self._back(self.signs, out)
         return out
 

@@ -104,7 +104,8 @@ class Session(Paced):
         self._publish()
 
     def _new_stepping(self) -> Stepping:
-        return stepping_of(self.robot, self.size, 1.0 / self.rate)
+        kind = "effort" if self.feed is None else self.feed.drive.wiring.kind
+        return stepping_of(self.robot, self.size, 1.0 / self.rate, kind)
 
     @property
     def follows(self) -> bool:

@@ -30,6 +30,8 @@ def status_text(
     word = "PAUSED" if paused else outcome.word
     pace = f"{rate:.0f} of {wanted:.0f} Hz" if rate >= 0.5 else "at rest"
     facts = [pace, f"{1e3 * spent:.1f} ms per step" if spent else "", f"{len(snapshot.state.x):,} nodes"]
+    if np.isfinite(outcome.margin):
+        facts.append(f'<span class="pliant-margin">{100 * max(outcome.margin, 0.0):.0f} % of stability left</span>')
     lines = [
         f'<span class="pliant-word" style="color:{colour};font-weight:700">● {escape(word)}</span> '
         f'<span style="opacity:0.75">{escape("no steps are made; press Start" if paused else outcome.remedy)}</span>',
@@ -64,7 +66,7 @@ def drive_text(feed: Feed) -> str:
 
 SMALL = 1e-4
 """An error of less than this share of the robot's size, or of a radian, is none: limits that are met hold nothing back."""
-_FINE = ("READY", "SOLVED", "CONVERGED", "STEPPED", "MOVING")
+_FINE = ("READY", "SOLVED", "REACHED", "CONVERGED", "STEPPED", "MOVING")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.control import Inverse
+from pliant.device.wiring import Kind
 from pliant.motion import Dynamics, Statics, Status
 from pliant.robot import Robot, State
 from pliant.robot.roles import Role
@@ -34,7 +35,7 @@ class Wish:
 @dataclass(frozen=True)
 class Outcome:
     """What a step gave: the state (the one before, where it failed), a word and its explanation with the remedy, limits
-    that hold the robot back, seconds per stage."""
+    that hold the robot back, seconds per stage, and how far the robot is from losing stability (NaN: not known)."""
 
     state: State
     ok: bool
@@ -42,6 +43,7 @@ class Outcome:
     remedy: str
     active: tuple[str, ...] = ()
     times: Mapping[str, float] = field(default_factory=dict)
+    margin: float = np.nan
 
 
 UNHELD = "no supports hold the robot, so it moves through time; Reset brings it back"
@@ -77,22 +79,25 @@ class Stepping(ABC):
 class Following(Stepping):
     """Effectors follow targets: one decision of the inverse per step, quasi-static where supports hold the robot.
 
-    The goal handed to the inverse lies between where the effector is and its target, at most a small way off, so that a
-    target dragged far away in one go, or out of reach, is not reached for in a single linear step.
+    Targets are approached at about one size per second. Through time, where the inverse does not see to that by itself, the
+    goal handed to it lies between where the effector is and its target.
     """
 
-    def __init__(self, robot: Robot, size: float, h: float | None) -> None:
-        """h: time step [s], None for quasi-static."""
+    def __init__(self, robot: Robot, size: float, h: float, kind: Kind) -> None:
+        """h: seconds from one step to the next; kind: what motors hold between them."""
         super().__init__(robot, size)
         self.loads = robot.named(Role.IMPOSED)
-        self._inverse = Inverse(robot, h=h)
-        self._note = "" if h is None else f"; {UNHELD}"
+        self._moves = not robot.is_supported
+        self._inverse = Inverse(robot, h=h) if self._moves else Inverse(robot, kind=kind, largest_move=h)
+        self._note = f"; {UNHELD}" if self._moves else ""
         self._measures = {name: measures_of(robot, name) for name in robot.named(Role.EFFECTOR)}
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
         for name, displacement in wish.displacements.items():
             self._give(name, displacement, interval)
-        goals = {name: self._goal(state, name, target, interval) for name, target in wish.targets.items()}
+        goals = wish.targets
+        if self._moves:
+            goals = {name: self._goal(state, name, target, interval) for name, target in wish.targets.items()}
         done = self._inverse.step(
             _with_efforts(self.robot, state, wish.efforts),
             interval=interval,
@@ -100,9 +105,8 @@ class Following(Stepping):
         )
         remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "") + self._note
         active = done.active + tuple(f"{name} (dropped)" for name in done.relaxed)
-        outcome = Outcome(
-            done.state if done.ok else state, done.ok, done.status.name.replace("_", " "), remedy, active, done.times
-        )
+        word = done.status.name.replace("_", " ")
+        outcome = Outcome(done.state if done.ok else state, done.ok, word, remedy, active, done.times, done.margin)
         return self._checked(state, outcome)
 
     def _goal(self, state: State, name: str, target: Array, interval: float) -> Array:
@@ -150,9 +154,8 @@ class Loading(Stepping):
         _give(self.robot, wish)
         done = self._statics.solve(state)
         remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "")
-        outcome = Outcome(
-            done.state if done.ok else state, done.ok, done.status.name.replace("_", " "), remedy, (), done.times
-        )
+        word = done.status.name.replace("_", " ")
+        outcome = Outcome(done.state if done.ok else state, done.ok, word, remedy, (), done.times, done.margin)
         return self._checked(state, outcome)
 
 
@@ -175,11 +178,11 @@ class Moving(Stepping):
         return self._checked(state, Outcome(done.state if done.ok else state, done.ok, word, remedy, (), done.times))
 
 
-def stepping_of(robot: Robot, size: float, h: float) -> Stepping:
+def stepping_of(robot: Robot, size: float, h: float, kind: Kind = "effort") -> Stepping:
     """Following for a robot with actuators and effectors; for any other Loading, or Moving by steps of h [s] where supports
-    do not hold it."""
+    do not hold it. kind: what motors hold between decisions."""
     if robot.named(Role.ACTUATOR) and robot.named(Role.EFFECTOR):
-        return Following(robot, size, None if robot.is_supported else h)
+        return Following(robot, size, h, kind)
     return Loading(robot, size) if robot.is_supported else Moving(robot, size, h)
 
 
