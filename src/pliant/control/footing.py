@@ -57,6 +57,12 @@ SOFT = 10.0
 """How much softer than at the beginning the motors may find the robot, for decisions."""
 DEAR = 10.0
 """What a displacement past its limit costs, beside an effector that is as far off."""
+CALM = 3
+"""Steps since the last mistake after which forces out of balance are as they were expected."""
+MISTAKES, WORTH = 3, 1e-4
+"""So many mistakes in a row must have brought the effectors closer by this share of the robot's size, or the robot rests."""
+PATIENCE = 10
+"""Shortened steps in a row that promise next to nothing before the robot rests."""
 DEEPEST = 16
 """How many places where it stood are remembered."""
 
@@ -126,7 +132,9 @@ class Footing:
         self.lost_stability = self.is_unstable = self.content = False
         self._stride: _Stride | None = None
         self._stands: list[_Stand] = []
-        self._largest, self._careful, self._bend, self._moved = 0.0, 0, np.inf, 0.0
+        self._largest, self._careful, self._moved, self._crept = 0.0, 0, 0.0, 0
+        self._bend, self._known, self._calm = np.inf, 0.0, 0
+        self._mistaken: list[float] = []
         self._resting: Array | None = None
         self._idle: Array | None = None
         self._softest = np.inf
@@ -161,7 +169,9 @@ class Footing:
             stride = _Stride(state)
         here, self.mistake, first = self._balanced(state, EXACTLY if exactly or self._careful else BALANCED)
         if stride.length > 0.0:
-            self._bend = first / stride.length**2
+            bend = first / stride.length**2
+            self._bend = max(bend, 0.5 * self._bend) if self._bend < np.inf else bend
+            self._known, self._calm = 2 * stride.length, self._calm + 1
         if self.mistake == "patience" and stride.waited < CORRECTIONS:
             self.holds, self.mistake, self._stride = True, "", replace(stride, waited=stride.waited + 1)
             self._moved = float(np.abs(here.state.x - state.x).max())
@@ -264,6 +274,10 @@ class Footing:
             if share < USEFUL:
                 self.mistake = "progress"
                 return
+        creeps = stride.aims is not None and stride.shortened and promised <= STIRRED * self._size
+        self._crept = self._crept + 1 if creeps else 0
+        if self._crept > PATIENCE:
+            self.radius = 0.0
         if share < POOR or self._turned(stride, promised):
             self.radius = min(self.radius, 0.5 * stride.change)
         elif stride.shortened and not share < GOOD:
@@ -290,10 +304,14 @@ class Footing:
 
     def _back(self, state: State, stride: _Stride) -> Linearization:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
-        self._careful = 2
+        self._careful, self._calm = 2, 0
         self.lost_stability = self.mistake == "stability" or (self.lost_stability and self.mistake != "progress")
         if stride.change > 0.0:
             self.radius = min(self.radius, 0.25 * stride.change)
+        if stride.aims is not None:
+            self._mistaken = [*self._mistaken[-MISTAKES:], stride.was]
+            if len(self._mistaken) > MISTAKES and self._mistaken[0] - stride.was < WORTH * self._size:
+                self.radius = 0.0
         while self._stands:
             last = self._stands.pop()
             efforts = state.efforts.copy()
@@ -321,7 +339,7 @@ class Footing:
 
     def _wake(self, radius: float) -> None:
         self._resting, self.radius, self._careful = None, max(self.radius, radius), 0
-        self.lost_stability = False
+        self.lost_stability, self._mistaken, self._crept = False, [], 0
 
     def _off(self, model: Condensed, efforts: Array, aims: Aims) -> float:
         """How far the effectors are from their targets with these efforts, in balance: the norm of their weighted rows."""
@@ -335,7 +353,9 @@ class Footing:
     def expected(self, length: float) -> float:
         """Forces out of balance, over the largest load, after a motion of this length, as it was after the last one: they grow
         with its square. Infinite where nothing is known."""
-        return self._bend * length**2 if length > 0.0 else 0.0
+        if length == 0.0:
+            return 0.0
+        return self._bend * length**2 if length <= self._known and self._calm >= CALM else np.inf
 
     def ahead(self, model: Condensed, goal: Array) -> Array:
         """What to ask of the effectors now, (e,), on the straight way to where they are to be: as far as a step reaches."""

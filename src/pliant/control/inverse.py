@@ -34,6 +34,8 @@ from pliant.robot.linearization import Followed
 
 Array = NDArray[np.float64]
 
+SURE = 0.1
+"""Forces that are expected to be out of balance by this share of what is allowed are not looked at."""
 STILL = 1e-6
 """A robot is at rest when a step moves no node by more than this share of its size."""
 
@@ -168,7 +170,7 @@ class Inverse:
         error = delta[self.question.wanted.rows] - self.question.goal(aims, model.references)
         active, others = self.decider.active(solution), {}
         if footing is not None:
-            unbalanced = self._unbalanced(footing, followed)
+            unbalanced = self._unbalanced(footing, model, followed)
             others = {"unbalanced": unbalanced, "margin": footing.margin}
             status, active = self._judged(status, active, footing, followed, error, unbalanced)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
@@ -176,10 +178,11 @@ class Inverse:
             status, after, delta, error, solution, active=active, times=times, share=followed.share, **others
         )
 
-    def _unbalanced(self, footing: Footing, followed: Followed) -> float:
-        """Forces out of balance after a step: as expected where that is little, else looked at."""
-        expected = footing.expected(followed.length)
-        return expected if expected <= 0.5 * BALANCED else self.robot.unbalanced(followed.state)
+    def _unbalanced(self, footing: Footing, model: Condensed, followed: Followed) -> float:
+        """Forces out of balance after a step, over the largest load: as expected where that is little, else looked at."""
+        before, after = (np.abs(efforts).max() for efforts in (model.efforts, followed.state.efforts))
+        expected = footing.expected(followed.length) * max(1.0, before / max(after, 1e-300))
+        return expected if expected <= SURE * BALANCED else self.robot.unbalanced(followed.state)
 
     def _judged(
         self,

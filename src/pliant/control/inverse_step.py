@@ -28,8 +28,8 @@ class InverseStep:
     displacements    by actuator, in its unit (m, m^3, rad): what goes with the efforts by the model, for a motor that winds
                      up cable
     error            by effector: where it is minus its target in balance, as the model predicts; `distance` is the norm of all
-    unbalanced       by how much forces do not balance at `state`: the largest over the largest load. Up to 0.5 % it is expected
-                     from how it was after the last step, beyond it is looked at
+    unbalanced       by how much forces do not balance at `state`: the largest over the largest load. Up to 0.1 % it is expected
+                     from how it was after the last steps, beyond it is looked at
     margin           how far from losing stability the robot is: its smallest pivot over that of the unloaded robot, 0 where it
                      is lost; NaN where that is not known (lengths that motors hold, a time step). `pliant.stability` is exact
     active           limits that hold the robot back, such as "tendon effort", and "stability" where going on would lose it
