@@ -1,0 +1,93 @@
+"""Where a step through time is linearized: a body that turns on as it turned is not strained by that.
+
+A linear step along a rotation by theta stretches by theta^2 / 2 what only turns; the next one takes that for strain, and the spin
+is lost. So a part that nothing holds is carried along, as stiff as it is, by the rotation that is to be expected: what is left of
+the step is small. Rigid parts turn about where they will be, for the same reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.algebra.rotation import exponential, logarithm, nearest_rotation
+from pliant.body import Assembly, Pose
+from pliant.robot.state import State
+from pliant.robot.time_step import TimeStep
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Loose:
+    """A part that no support holds: its nodes, and which rigid parts belong to it."""
+
+    nodes: Ids
+    rigid: Ids
+
+
+def loose_parts(assembly: Assembly) -> list[Loose]:
+    """The parts that no support holds."""
+    firsts = np.array([ids[0] for ids in assembly.rigid_nodes], np.int64)
+    return [Loose(nodes, np.flatnonzero(np.isin(firsts, nodes))) for nodes in assembly.loose_parts()]
+
+
+def begun(assembly: Assembly, loose: list[Loose], state: State, step: TimeStep) -> tuple[Pose, Pose | None]:
+    """The pose about which a step from a state is linearized, and the same with rigid parts where they will be about, None
+    where there is nothing to turn. Backward Euler is linearized at the state itself."""
+    if step.scheme == "euler":
+        return state.pose, None
+    pose = _carried(loose, state, step.h)
+    if state.past is None or not len(pose.centers):
+        return pose, None
+    before, share = state.past.pose, step.h / state.past.h
+    way = np.zeros((assembly.coordinate_count, 3))
+    of_parts = way[assembly.coordinate_count - 2 * len(pose.centers) :]
+    of_parts[::2] = state.pose.centers + share * (state.pose.centers - before.centers) - pose.centers
+    for k, (now, last, carried) in enumerate(zip(state.pose.rotations, before.rotations, pose.rotations, strict=True)):
+        of_parts[2 * k + 1] = logarithm(exponential(share * logarithm(now @ last.T)) @ now @ carried.T)
+    return pose, assembly.moved(pose, way)
+
+
+def _carried(loose: list[Loose], state: State, h: float) -> Pose:
+    """The pose after h [s] if every loose part only moved on and turned on."""
+    pose = state.pose
+    if not loose or not (state.v.any() or state.past is not None):
+        return pose
+    x, centers, rotations = pose.x.copy(), pose.centers.copy(), pose.rotations.copy()
+    for part in loose:
+        middle, way, turn = _rigid_motion(part, state, h)
+        x[part.nodes] = middle + way + (pose.x[part.nodes] - middle) @ turn.T
+        centers[part.rigid] = middle + way + (pose.centers[part.rigid] - middle) @ turn.T
+        rotations[part.rigid] = turn @ pose.rotations[part.rigid]
+    return Pose(x, centers, rotations)
+
+
+def _rigid_motion(part: Loose, state: State, h: float) -> tuple[Array, Array, Array]:
+    """The middle of a loose part's nodes, how far it is to move in h [s], (3,) [m] each, and how it is to turn, (3, 3).
+
+    It turns by as much as in the step before, and by what the accelerations add: in a steady spin that is what the next step
+    does, to rounding. Without a past, by its angular velocity. All are fits with nodes that count alike.
+    """
+    x, v, past = state.x[part.nodes], state.v[part.nodes], state.past
+    middle = x.mean(axis=0)
+    arms = x - middle
+    spread = arms.T @ arms
+    inertia = np.trace(spread) * np.eye(3) - spread
+    inertia += (1e-9 * np.trace(inertia) + 1e-300) * np.eye(3)  # nodes in a line, or a single one, turn about nothing
+    spin = np.linalg.solve(inertia, _moment(arms.T @ v))
+    if past is None:
+        return middle, h * v.mean(axis=0), exponential(h * spin)
+    a = past.lagging[part.nodes]
+    faster = np.linalg.solve(inertia, _moment(arms.T @ a) - np.cross(spin, inertia @ spin))
+    turned = logarithm(nearest_rotation(arms.T @ past.pose.x[part.nodes]))
+    way = h * v.mean(axis=0) + 0.5 * h * h * a.mean(axis=0)
+    return middle, way, exponential(h / past.h * turned + h * h * faster)
+
+
+def _moment(product: Array) -> Array:
+    """sum r x f (3,) from sum r f^T (3, 3)."""
+    return np.array([product[1, 2] - product[2, 1], product[2, 0] - product[0, 2], product[0, 1] - product[1, 0]])
