@@ -11,8 +11,8 @@ from theory import fitted_slope
 from pliant.body import TetBody
 from pliant.material import Corotational, Linear, NeoHookean
 from pliant.motion import Dynamics, Statics, natural_modes
-from pliant.port import Cable, Force, Point
-from pliant.robot import ExtraRows, Robot, State
+from pliant.port import Force, Point
+from pliant.robot import Robot, State
 from pliant.shape import make
 
 MESH = make.box((0.1, 0.02, 0.02), (4, 1, 1))

@@ -28,6 +28,7 @@ from pliant.motion import Statics
 from pliant.robot import Linearization, Robot, State
 from pliant.robot.diagnosis import hardest_load
 from pliant.robot.equations import require_tangent
+from pliant.robot.time_step import Scheme, require_scheme
 
 Array = NDArray[np.float64]
 
@@ -157,10 +158,12 @@ class Inverse:
         energy: float = 1e-8,
         tangent: Tangent = "exact",
         h: float | None = None,
+        scheme: Scheme = "euler",
         largest_move: float = 0.05,
     ) -> None:
         """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
-        for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
+        for quasi-static; scheme: of such steps, as in `Robot.linearize` (decisions jump from step to step: backward Euler rings
+        the least); tangent: as in `Robot.linearize`; largest_move: how far a node may move in one quasi-static step, as
         a share of the robot's size (steps that would go farther are shortened: status SLOWED)."""
         self.robot = robot
         self.question = Question(robot)
@@ -171,7 +174,7 @@ class Inverse:
         largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
-        self.tangent, self.h = tangent, h
+        self.tangent, self.h, self.scheme = tangent, h, require_scheme(scheme)
         self._reach = np.inf if h is not None else largest_move * robot.size
 
     def step(self, state: State, *, interval: float | None = None, **targets: ArrayLike) -> InverseStep:
@@ -191,7 +194,7 @@ class Inverse:
         except NotANumberError as error:
             return self._held(state, DecisionStatus.HELD, error)
         try:
-            here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
+            here = self.robot.linearize(state, tangent=self.tangent, h=self.h, scheme=self.scheme)
         except PliantError as error:
             return self._held(state, DecisionStatus.FAILED, error)
         if not math.isfinite(here.model.W.trace() + here.model.delta_free.sum()):

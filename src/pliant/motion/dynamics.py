@@ -78,7 +78,7 @@ class Dynamics:
         if self.method == "linearized":
             return self._in_parts(state, target, extra, times)
         held = Held(self.robot, state, extra)
-        first = self._linearized(state, target, held, self.h, times)
+        first = self._linearized(state, target, held, self.h, times, self.scheme)
         return self._newton(state, target, first, held, times) if first.ok or _overreaches(first) else first
 
     def _in_parts(self, state: State, target: Array, extra: ExtraRows, times: Times) -> StepResult:
@@ -94,17 +94,17 @@ class Dynamics:
         return replace(result, status=Status.SHORTENED) if parts > 1 else result
 
     def _taken(self, state: State, target: Array, extra: ExtraRows, parts: int, times: Times) -> StepResult:
-        """The step in equal parts; what is prescribed and what is held moves on in parts, too. Several parts begin anew: what
-        takes them is no smooth motion."""
+        """The step in equal parts; what is prescribed and what is held moves on in parts, too. Several parts are of backward
+        Euler: what takes them is no smooth motion."""
         here = state.x[self.robot.equations.assembly.prescribed]
         own = state.efforts_with(len(extra))
         way = Held(self.robot, state, extra).way_to_go(state.pose, own) if parts > 1 else 0.0
-        current = state if parts == 1 else state.without_past()
+        current, scheme = state, self.scheme if parts == 1 else "euler"
         for k in range(1, parts + 1):
             held = Held(self.robot, current, extra)
             share = k / parts
             result = self._linearized(
-                current, here + share * (target - here), held, self.h / parts, times, offset=(1 - share) * way
+                current, here + share * (target - here), held, self.h / parts, times, scheme, (1 - share) * way
             )
             if not result.ok:
                 return result
@@ -112,14 +112,21 @@ class Dynamics:
         return replace(result, state=replace(current, time=state.time + self.h), iterations=parts)
 
     def _linearized(
-        self, state: State, target: Array, held: Held, h: float, times: Times, offset: Array | float = 0.0
+        self,
+        state: State,
+        target: Array,
+        held: Held,
+        h: float,
+        times: Times,
+        scheme: Scheme,
+        offset: Array | float = 0.0,
     ) -> StepResult:
         """One linearized step of h seconds. The tangent is taken at the state with its own efforts, so that the step does what
         `robot.linearize` says. offset (k,): how far from the given displacements to stay."""
         robot, equations = self.robot, self.robot.equations
         own = state.efforts_with(len(held.extra))
         efforts, loads = held.efforts(own), robot.loads(own, extra=held.extra)
-        step = TimeStep.of(state, h, self.scheme)
+        step = TimeStep.of(state, h, scheme)
         start, chart = equations.begun(state, step)
         found = equations.factor(
             start, loads, tangent=self.tangent, shares=AT_ONCE, step=step, chart=chart, times=times

@@ -154,8 +154,8 @@ class Held:
         return np.where(is_loose, 0.0, short)
 
     def closes(self, state: State, efforts: Array) -> bool:
-        """Whether a row that was let go at a state holds with these efforts (m + k,) after a step: a gap that closes, a rope that
-        goes taut. Not so for friction, which gives way a little."""
+        """Whether a row that was let go at a state holds with these efforts (m + k,) after a step: a gap that closes, a rope
+        that goes taut. Not so for friction, which gives way a little."""
         before, firm = state.efforts_with(len(self.extra))[self.rows], np.ones(len(self.rows), bool)
         firm[len(self._layout.limits) : len(self._layout.rows)] = False
         was = self.holding(before)

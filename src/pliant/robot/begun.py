@@ -1,8 +1,8 @@
 """Where a step through time is linearized: a body that turns on as it turned is not strained by that.
 
-A linear step along a rotation by theta stretches by theta^2 / 2 what only turns; the next one takes that for strain, and the spin
-is lost. So a part that nothing holds is carried along, as stiff as it is, by the rotation that is to be expected: what is left of
-the step is small. Rigid parts turn about where they will be, for the same reason.
+A linear step along a rotation by theta stretches by theta^2 / 2 what only turns; the next one takes that for strain, and the
+spin is lost. So a part that nothing holds is carried along, in the shape that it has, by the rotation that is to be expected:
+what is left of the step is small. Rigid parts turn about where they will be, for the same reason.
 """
 
 from __future__ import annotations
@@ -69,23 +69,19 @@ def _carried(loose: list[Loose], state: State, h: float) -> Pose:
 def _rigid_motion(part: Loose, state: State, h: float) -> tuple[Array, Array, Array]:
     """The middle of a loose part's nodes, how far it is to move in h [s], (3,) [m] each, and how it is to turn, (3, 3).
 
-    It turns by as much as in the step before, and by what the accelerations add: in a steady spin that is what the next step
-    does, to rounding. Without a past, by its angular velocity. All are fits with nodes that count alike.
+    It turns as it did in the step before: in a steady spin that is what the next one does, to rounding, which matters where
+    bodies are stiff. Without a past, by its angular velocity. Both are fits with nodes that count alike.
     """
     x, v, past = state.x[part.nodes], state.v[part.nodes], state.past
-    middle = x.mean(axis=0)
+    middle, way = x.mean(axis=0), h * v.mean(axis=0)
     arms = x - middle
+    if past is not None:
+        turned = logarithm(nearest_rotation(arms.T @ past.pose.x[part.nodes]))
+        return middle, way, exponential(h / past.h * turned)
     spread = arms.T @ arms
     inertia = np.trace(spread) * np.eye(3) - spread
     inertia += (1e-9 * np.trace(inertia) + 1e-300) * np.eye(3)  # nodes in a line, or a single one, turn about nothing
-    spin = np.linalg.solve(inertia, _moment(arms.T @ v))
-    if past is None:
-        return middle, h * v.mean(axis=0), exponential(h * spin)
-    a = past.lagging[part.nodes]
-    faster = np.linalg.solve(inertia, _moment(arms.T @ a) - np.cross(spin, inertia @ spin))
-    turned = logarithm(nearest_rotation(arms.T @ past.pose.x[part.nodes]))
-    way = h * v.mean(axis=0) + 0.5 * h * h * a.mean(axis=0)
-    return middle, way, exponential(h / past.h * turned + h * h * faster)
+    return middle, way, exponential(h * np.linalg.solve(inertia, _moment(arms.T @ v)))
 
 
 def _moment(product: Array) -> Array:

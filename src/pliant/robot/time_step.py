@@ -4,7 +4,8 @@ Every scheme here looks back at a point xb and a velocity vb, of the state and o
 
     x+ = xb + sigma v+,    v+ = vb + tau a+,    M a+ + D v+ + f(x+) = g + H^T lambda+
 
-so that x+ minimizes Pi(x) + sigma / (2 tau) |v+ - vb|^2_M + sigma / 2 |v+|^2_D, v+ = (x - xb) / sigma, and one linearization has
+so that x+ minimizes Pi(x) + sigma / (2 tau) |v+ - vb|^2_M + sigma / 2 |v+|^2_D with v+ = (x - xb) / sigma (`Increment`), and
+one linearization has
 
     A = M + tau D + tau sigma K_t,    W = tau sigma H A^-1 H^T.
 
@@ -50,8 +51,8 @@ def require_scheme(scheme: str) -> Scheme:
 
 @dataclass(frozen=True)
 class TimeStep:
-    """A step of h [s] from a state by a scheme: tau and sigma [s], the point xb (n, 3) [m] and the velocity vb (n, 3) [m/s] that
-    it looks back at, and what the past adds to the lagging acceleration (n, 3) [m/s^2], None where there is no past.
+    """A step of h [s] from a state by a scheme: tau and sigma [s], the point xb (n, 3) [m] and the velocity vb (n, 3) [m/s]
+    that it looks back at, and what the past adds to the lagging acceleration (n, 3) [m/s^2], None where there is no past.
 
     damped_at: where the nodes are taken to be for D, (n, 3) [m]: about at the end, since D turns with the body; None with
     backward Euler, which takes them at the start."""
