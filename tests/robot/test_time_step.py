@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from conftest import random_rotation
 from pliant import (
     Cable,
     Corotational,
@@ -23,6 +24,7 @@ from pliant import (
     make,
 )
 from pliant.errors import InputError
+from pliant.robot._begun_kernels import moments, turn
 from pliant.robot.state import Past
 from pliant.robot.time_step import TimeStep
 
@@ -200,3 +202,17 @@ def test_bad_schemes_are_named():
     ):
         with pytest.raises(InputError, match="scheme is 'bdf9'"):
             action()
+
+
+def test_kernels_of_parts_that_turn(rng):
+    """Sums and turned nodes as NumPy has them, on some of the nodes."""
+    x, y, nodes = rng.normal(size=(9, 3)), rng.normal(size=(9, 3)), np.array([1, 2, 5, 8])
+    middle, product = np.empty(3), np.empty((3, 3))
+    moments(nodes, x, y, middle, product)
+    assert middle == pytest.approx(x[nodes].mean(axis=0))
+    assert product == pytest.approx((x[nodes] - middle).T @ y[nodes])
+    rotation, goal, out = random_rotation(rng), rng.normal(size=3), x.copy()
+    turn(nodes, x, middle, rotation, goal, out)
+    expected = x.copy()
+    expected[nodes] = goal + (x[nodes] - middle) @ rotation.T
+    assert out == pytest.approx(expected)

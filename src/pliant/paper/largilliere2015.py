@@ -2,7 +2,7 @@
 modeling (ICRA 2015).
 
 The robot is `gallery.diamond`. Where the paper measured its silicone robot, ours is a plant: a finer mesh, a neo-Hookean law
-that is 4 % stiffer, damping, friction of the cables, motors that need 10 ms, backward Euler with its own step. It sees commands
+that is 4 % stiffer, damping, friction of the cables, motors that need 10 ms, dynamics with its own step. It sees commands
 only. Commands are lengths of the cables: under given tensions the robot is close to buckling, and a model that is 67 ms old
 is too old for that.
 """

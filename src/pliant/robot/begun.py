@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.algebra.rotation import exponential, logarithm, nearest_rotation
 from pliant.body import Assembly, Pose
+from pliant.robot._begun_kernels import moments, turn
 from pliant.robot.state import State
 from pliant.robot.time_step import TimeStep
 
@@ -59,29 +60,31 @@ def _carried(loose: list[Loose], state: State, h: float) -> Pose:
         return pose
     x, centers, rotations = pose.x.copy(), pose.centers.copy(), pose.rotations.copy()
     for part in loose:
-        middle, way, turn = _rigid_motion(part, state, h)
-        x[part.nodes] = middle + way + (pose.x[part.nodes] - middle) @ turn.T
-        centers[part.rigid] = middle + way + (pose.centers[part.rigid] - middle) @ turn.T
-        rotations[part.rigid] = turn @ pose.rotations[part.rigid]
+        middle, goal, rotation = _rigid_motion(part, state, h)
+        turn(part.nodes, pose.x, middle, rotation, goal, x)
+        turn(part.rigid, pose.centers, middle, rotation, goal, centers)
+        rotations[part.rigid] = rotation @ pose.rotations[part.rigid]
     return Pose(x, centers, rotations)
 
 
 def _rigid_motion(part: Loose, state: State, h: float) -> tuple[Array, Array, Array]:
-    """The middle of a loose part's nodes, how far it is to move in h [s], (3,) [m] each, and how it is to turn, (3, 3).
+    """The middle of a loose part's nodes, where it is to be after h [s], (3,) [m] each, and how the part is to turn, (3, 3).
 
     It turns as it did in the step before: in a steady spin that is what the next one does, to rounding, which matters where
     bodies are stiff. Without a past, by its angular velocity. Both are fits with nodes that count alike.
     """
-    x, v, past = state.x[part.nodes], state.v[part.nodes], state.past
-    middle, way = x.mean(axis=0), h * v.mean(axis=0)
-    arms = x - middle
+    x, v, past, nodes = state.x, state.v, state.past, part.nodes
+    middle, drift, product = np.empty(3), np.empty(3), np.empty((3, 3))
+    moments(nodes, v, v, drift, product)
     if past is not None:
-        turned = logarithm(nearest_rotation(arms.T @ past.pose.x[part.nodes]))
-        return middle, way, exponential(h / past.h * turned)
-    spread = arms.T @ arms
-    inertia = np.trace(spread) * np.eye(3) - spread
+        moments(nodes, x, past.pose.x, middle, product)
+        angle = h / past.h * logarithm(nearest_rotation(product))
+        return middle, middle + h * drift, exponential(angle)
+    moments(nodes, x, x, middle, product)
+    inertia = np.trace(product) * np.eye(3) - product
     inertia += (1e-9 * np.trace(inertia) + 1e-300) * np.eye(3)  # nodes in a line, or a single one, turn about nothing
-    return middle, way, exponential(h * np.linalg.solve(inertia, _moment(arms.T @ v)))
+    moments(nodes, x, v, middle, product)
+    return middle, middle + h * drift, exponential(h * np.linalg.solve(inertia, _moment(product)))
 
 
 def _moment(product: Array) -> Array:
