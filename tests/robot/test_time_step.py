@@ -166,6 +166,11 @@ def test_who_puts_a_state_elsewhere_drops_its_past():
     first, euler = (Dynamics(plain, H, scheme=scheme).step(begin).state for scheme in ("generalized-alpha", "euler"))
     assert np.array_equal(first.x, euler.x)
     assert np.array_equal(first.v, euler.v)
+    again = moving(plain, 3)
+    longer, euler = (
+        Dynamics(plain, 3 * H, scheme=scheme).step(again).state for scheme in ("generalized-alpha", "euler")
+    )
+    assert np.array_equal(longer.x, euler.x), "three times as long as the step before"
 
 
 def test_a_gap_that_closes_ends_the_past():

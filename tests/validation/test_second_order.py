@@ -10,9 +10,9 @@ from theory import fitted_slope
 
 from pliant.body import TetBody
 from pliant.material import Corotational, Linear, NeoHookean
-from pliant.motion import Dynamics, Statics, natural_modes
-from pliant.port import Force, Point
-from pliant.robot import Robot, State
+from pliant.motion import Dynamics, Statics, integrator_damping, natural_modes
+from pliant.port import Cable, Force, Point
+from pliant.robot import ExtraRows, Robot, State
 from pliant.shape import make
 
 MESH = make.box((0.1, 0.02, 0.02), (4, 1, 1))
@@ -222,3 +222,116 @@ def test_a_swinging_beam_keeps_its_energy(method, push, figure):
     figure(f"time.swing_{method}_{push}_kept_percent", 100 * energies[-1] / energies[0], "%", 90, "issue bound")
     assert energies[-1] > 0.9 * energies[0]
     assert max(energies) < 1.001 * energies[0]
+
+
+def test_steps_of_changing_length_are_of_second_order():
+    """Steps that grow and shrink by turns, by a factor of 1.5 from one to the next: the error still falls with h^2."""
+    robot, end, errors, counts = damped(), 0.08, [], (32, 64, 128)
+    start = swinging(robot)
+    fine = gone(robot, 1024, end, "newton", state=start)
+    for pairs in counts:
+        state, longer = start, end / pairs * 0.6
+        for _ in range(pairs):
+            for h in (longer, end / pairs - longer):
+                state = Dynamics(robot, h).step(state).require().state
+        assert state.time == pytest.approx(end)
+        errors.append(np.abs(state.x - fine.x).max())
+    assert 1.8 < fitted_slope(end / np.array(counts), errors) < 2.3
+
+
+def floor_below(robot: Robot) -> ExtraRows:
+    """A floor at z = 0 under every node, which only pushes."""
+    nodes = np.arange(len(robot.rest().x))[:, None]
+    up = np.tile([0.0, 0.0, 1.0], (len(nodes), 1))
+    return ExtraRows.of(nodes, np.ones(nodes.shape), up, limits=(0, np.inf))
+
+
+@pytest.mark.parametrize("method", ["linearized", "newton"])
+@pytest.mark.parametrize(("E", "h", "tilt"), [(1e5, 0.01, 0.0), (1e7, 0.01, 0.0), (1e5, 0.05, 0.0), (1e5, 0.005, 0.5)])
+def test_a_block_that_is_dropped_comes_to_rest(E, h, tilt, method):
+    """Soft or stiff, flat or on its edge, with short or long steps, and nothing in it that damps: a block that lands never has
+    more energy than it fell with, never goes through the floor nor is pulled by it, and ends with its weight on it."""
+    mesh = make.box((0.04, 0.04, 0.04), (2, 2, 2))
+    robot = Robot(TetBody(mesh, Corotational(E=E, nu=0.3)), gravity=(0, 0, -9.81))
+    masses, floor, rest = robot.equations.masses, floor_below(robot), robot.rest()
+    c, s = np.cos(tilt), np.sin(tilt)
+    x = rest.x @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]).T
+    x[:, 2] += 0.02 - x[:, 2].min()
+    state = replace(rest, pose=replace(rest.pose, x=x))
+
+    def total(state):
+        return energy(robot, state) + 9.81 * float(masses @ state.x[:, 2])
+
+    dynamics, first = Dynamics(robot, h, method=method), total(state)
+    for _ in range(round(1.5 / h)):
+        state = dynamics.step(state, extra=floor).require().state
+        assert total(state) < first * (1 + 1e-9)
+        assert state.x[:, 2].min() > -1e-9
+        assert (state.extra >= 0).all()
+    assert np.abs(state.v).max() < 1e-5
+    assert state.extra.sum() == pytest.approx(9.81 * masses.sum(), rel=1e-4)
+
+
+def stiff_beside_soft():
+    half = (MESH.nodes[MESH.tets][:, :, 0].mean(axis=1) > 0.05).astype(int)
+    laws = {0: Corotational(E=1e5, nu=0.3), 1: Corotational(E=1e10, nu=0.3)}
+    return Robot(TetBody(MESH.labelled(half), laws, fixed=ROOT), gravity=(0, 0, -9.81))
+
+
+def pushed():
+    robot = Robot(TetBody(MESH, NeoHookean(E=1e5, nu=0.45), fixed=ROOT))
+    robot.impose("load", Force((0.1, 0.02, 0.02), direction=(0, 0, 1)), effort=0.0)
+    return robot
+
+
+def moved_point():
+    robot = Robot(TetBody(MESH, NeoHookean(E=1e5, nu=0.45), fixed=ROOT))
+    robot.impose("load", Point(near=(0.1, 0.02, 0.02), axes="z"), displacement=0.02)
+    return robot
+
+
+def roped():
+    robot = plain()
+    robot.impose("load", Cable([(0.01, 0.01, 0.018), (0.09, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018)), displacement=0.0)
+    return robot
+
+
+JUMPS = {
+    "stiff beside soft": (stiff_beside_soft, None),
+    "effort": (pushed, lambda robot, on: robot.set_effort("load", 0.05 if on else 0.0)),
+    "held point": (moved_point, lambda robot, on: robot.set_displacement("load", 0.03 if on else 0.02)),
+    "cable that goes slack": (roped, lambda robot, on: robot.set_displacement("load", 0.003 if on else -0.001)),
+}
+
+
+@pytest.mark.parametrize("method", ["linearized", "newton"])
+@pytest.mark.parametrize("h", [0.1, 1.0])
+@pytest.mark.parametrize("case", JUMPS)
+def test_loads_that_jump_and_long_steps_end_at_the_static_answer(case, h, method):
+    """Steps much longer than any swing, without damping: loads and displacements that jump on and off ten times over move the
+    robot by no more than three times the static answer, at which it ends."""
+    make_robot, jump = JUMPS[case]
+    robot = make_robot()
+    rest, dynamics, farthest = robot.rest(), Dynamics(robot, h, method=method), 0.0
+    state = rest
+    for k in range(120):
+        if jump is not None:
+            jump(robot, k >= 50 or k // 5 % 2 == 1)
+        state = dynamics.step(state).require().state
+        farthest = max(farthest, float(np.abs(state.x - rest.x).max()))
+    still = Statics(robot).solve().require().state
+    assert np.abs(state.x - still.x).max() < 1e-8
+    assert np.abs(state.v).max() < 1e-7
+    assert state.efforts == pytest.approx(still.efforts, abs=1e-5)
+    if case != "cable that goes slack":  # which hangs down as far as gravity takes it meanwhile
+        assert farthest < 3 * np.abs(still.x - rest.x).max()
+
+
+def test_what_the_step_alone_takes_is_what_it_is_said_to_take():
+    """The decay of an oscillator under the scheme, written out anew, is that of `integrator_damping`, at 6 to 50 steps."""
+    for steps in (6, 12, 50):
+        path = np.array([swung(2 * np.pi, 1 / steps, k) for k in range(3 * steps, 10 * steps)])
+        before = np.stack([path[1:-1], path[:-2]], axis=1)
+        (p, q), *_ = np.linalg.lstsq(before, path[2:], rcond=None)  # z^2 = p z + q
+        s = np.log(max(np.roots([1, -p, -q]), key=np.imag))
+        assert -s.real / abs(s) == pytest.approx(float(integrator_damping(1.0, 1 / steps)), rel=1e-3)

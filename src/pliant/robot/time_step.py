@@ -14,8 +14,9 @@ one linearization has
                           second order; takes little from what the step resolves and nearly all from what it does not.
 
 With c an acceleration that lags behind a, (1 - am) c+ + am c = (1 - af) a+ + af a, the second is Newmark's method on c:
-x+ = x + h v + h^2 ((1/2 - beta) c + beta c+), v+ = v + h ((1 - gamma) c + gamma c+). Its first step after a state without a
-past is one of backward Euler, whose error at one step is of second order.
+x+ = x + h v + h^2 ((1/2 - beta) c + beta c+), v+ = v + h ((1 - gamma) c + gamma c+). It lags by (af - am) h; where h changes,
+c is taken in between, or beyond. The first step after a state without a past, or one that is much longer than the step before,
+is one of backward Euler, whose error at one step is of second order.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from a body that spins, stiff or soft; above 0.6 stiff bodies that spin by 0.2 r
 ALPHA_M, ALPHA_F = (2 * RHO - 1) / (RHO + 1), RHO / (RHO + 1)
 GAMMA = 0.5 + ALPHA_F - ALPHA_M
 BETA = 0.25 * (0.5 + GAMMA) ** 2
+LONGER = 2.0
+"""How much longer than the step before a step may be to go on from it."""
 KEPT = (1 - ALPHA_F) / (1 - ALPHA_M)
 """How much of an acceleration goes into the one that lags behind, at once."""
 
@@ -73,10 +76,12 @@ class TimeStep:
         if require_scheme(scheme) == "euler":
             return cls(scheme, h, h, h, state.x, state.v)
         past, ahead = state.past, state.x + h * state.v
-        if past is None:
+        if past is None or h > LONGER * past.h:
             return cls(scheme, h, h, h, state.x, state.v, None, ahead)
-        sigma, c = BETA / GAMMA * h, past.lagging
-        rest = (ALPHA_F * past.acceleration - ALPHA_M * c) / (1 - ALPHA_M)
+        sigma, a, c = BETA / GAMMA * h, past.acceleration, past.lagging
+        if h != past.h:  # c is a of a share of a step ago
+            c = a + h / past.h * (c - a)
+        rest = (ALPHA_F * a - ALPHA_M * c) / (1 - ALPHA_M)
         xb = state.x + (h - sigma) * state.v + h * (0.5 * h - sigma) * c
         vb = state.v + h * ((1 - GAMMA) * c + GAMMA * rest)
         return cls(scheme, h, GAMMA * KEPT * h, sigma, xb, vb, rest, ahead)
