@@ -15,7 +15,7 @@ LENGTH, HEIGHT, E, DENSITY = 0.10, 0.02, 1e5, 1070.0
 
 mesh = pl.make.box((LENGTH, HEIGHT, HEIGHT), (10, 2, 2))
 law = pl.Corotational(E=E, nu=0.3)
-beam = pl.TetBody(mesh, law, density=DENSITY, order=2, fixed=mesh.where(x_below=0), damping=(0.5, 0.004))
+beam = pl.TetBody(mesh, law, density=DENSITY, order=2, fixed=mesh.where(x_below=0), damping=(0.5, 0.012))
 robot = pl.Robot(beam, gravity=(0, 0, -9.81))
 robot.sense("tip", pl.Point(near=(LENGTH, HEIGHT / 2, HEIGHT / 2)))
 
