@@ -177,7 +177,7 @@ def test_a_spinning_body_keeps_its_momentum(E, method, figure):
         state = dynamics.step(state).require().state
         p, L = momenta(robot, state)
         worst = max(worst, float(np.linalg.norm(L - angular) / np.linalg.norm(angular)))
-    figure(f"time.spin_{method}_{E:.0e}_percent", 100 * worst, "%", 0.5, "issue bound")
+    figure(f"time.spin_{method}_{E:.0e}_percent", 100 * worst, "%", 0.5, "bound")
     assert worst < 0.005
     assert np.abs(p - linear).max() < 1e-10 * np.linalg.norm(linear)
 
@@ -219,7 +219,7 @@ def test_a_swinging_beam_keeps_its_energy(method, push, figure):
     for _ in range(500):
         state = dynamics.step(state).require().state
         energies.append(energy(robot, state))
-    figure(f"time.swing_{method}_{push}_kept_percent", 100 * energies[-1] / energies[0], "%", 90, "issue bound")
+    figure(f"time.swing_{method}_{push}_kept_percent", 100 * energies[-1] / energies[0], "%", 90, "bound")
     assert energies[-1] > 0.9 * energies[0]
     assert max(energies) < 1.001 * energies[0]
 

@@ -34,7 +34,7 @@ class Dynamics:
     energy out of any motion: for coming to rest, not for the way there. Both are stable in the linear case, however long the
     step (`TimeStep` has the equations).
 
-    method="linearized": one linearization per step, A dx = ... with A = M + tau D + tau sigma K_t (the papers' way, real time).
+    method="linearized": one linearization per step, with A = M + tau D + tau sigma K_t (the papers' way, real time).
     method="newton": iterated until the equation holds to `tolerance`, relative to the largest impulse at work. Turning by
     more than about 0.05 rad per step costs a linearized motion energy, save for bodies that nothing holds, which it carries
     along (`begun`): where swings are wide, take newton, or shorter steps.
