@@ -187,7 +187,9 @@ def test_a_block_falls_on_three_rows_and_rests(method):
         assert floor.at(state.x).min() > -1e-8
         if k == 6:
             assert not state.extra.any()
-            assert masses @ (state.x - robot.rest().x)[:, 2] / masses.sum() == pytest.approx(-0.5 * G * 0.005**2 * 56)
+            assert masses @ (state.x - robot.rest().x)[:, 2] / masses.sum() == pytest.approx(
+                -0.5 * G * 0.005**2 * (7**2 + 1)
+            )
     assert np.abs(state.v).max() < 1e-9
     assert state.extra.sum() == pytest.approx(G * masses.sum(), rel=1e-9)
     middle = masses @ state.x / masses.sum()

@@ -1,4 +1,4 @@
-"""Backward Euler: its order, its limit, what it conserves, and motion that is prescribed or rigid."""
+"""Steps through time: order and losses of backward Euler, where a run ends, and motion that is prescribed or rigid."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_a_free_mode_decays_as_backward_euler_must(order, method, figure):
     errors = []
     for steps in counts:
         h = end / steps
-        state = after(Dynamics(robot, h, method=method), placed(robot, body.rest + 1e-3 * shape), int(steps))
+        state = after(
+            Dynamics(robot, h, method=method, scheme="euler"), placed(robot, body.rest + 1e-3 * shape), int(steps)
+        )
         amplitude = np.vdot(body.mass() @ (state.x - body.rest).ravel(), shape.ravel()) / 1e-3
         assert amplitude == pytest.approx(((1 - 1j * om * h) ** -int(steps)).real, abs=1e-6)
         other = state.x - body.rest - 1e-3 * amplitude * shape
@@ -65,9 +67,9 @@ def test_bending_far_is_first_order_in_the_step(method, figure):
     body = TetBody(BEAM, Corotational(E=4e4, nu=0.3), fixed=BEAM.where(x_below=0), damping=(0.0, 1e-3))
     robot = Robot(body, gravity=(0, 0, -9.81))
     end = 0.08
-    fine = after(Dynamics(robot, end / 4096, method=method), robot.rest(), 4096).x
+    fine = after(Dynamics(robot, end / 4096, method=method, scheme="euler"), robot.rest(), 4096).x
     counts = np.array([64, 128, 256])
-    found = [after(Dynamics(robot, end / n, method=method), robot.rest(), int(n)).x for n in counts]
+    found = [after(Dynamics(robot, end / n, method=method, scheme="euler"), robot.rest(), int(n)).x for n in counts]
     errors = [np.abs(x - fine).max() for x in found]
     slope = fitted_slope(end / counts, errors)
     figure(f"time.falling_{method}_slope", slope, "", 1, "backward Euler")
@@ -94,15 +96,17 @@ def test_a_damped_run_ends_where_statics_says(method, order, volume):
 @pytest.mark.parametrize("method", ["linearized", "newton"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_free_body_falls_with_g(order, method):
-    """Without supports the velocity is g t everywhere, and the path g h^2 n (n + 1) / 2, as backward Euler has it."""
+    """Without supports the velocity is g t everywhere. The path is g h^2 n (n + 1) / 2 with backward Euler, and
+    g (t^2 + h^2) / 2 with the second-order scheme, whose first step is one of backward Euler."""
     body = TetBody(BEAM, Corotational(E=1e5, nu=0.4), order=order)
     g = np.array([0.3, -0.2, -9.81])
     robot = Robot(body, gravity=g)
     h, steps = 0.01, 30
-    state = after(Dynamics(robot, h, method=method), robot.rest(), steps)
-    assert state.time == pytest.approx(h * steps)
-    assert np.abs(state.v - g * h * steps).max() < 1e-8
-    assert np.abs(state.x - body.rest - g * h**2 * steps * (steps + 1) / 2).max() < 1e-9
+    for scheme, way in (("euler", steps * (steps + 1)), ("generalized-alpha", steps**2 + 1)):
+        state = after(Dynamics(robot, h, method=method, scheme=scheme), robot.rest(), steps)
+        assert state.time == pytest.approx(h * steps)
+        assert np.abs(state.v - g * h * steps).max() < 1e-8
+        assert np.abs(state.x - body.rest - g * h**2 * way / 2).max() < 1e-9
 
 
 def test_momentum_of_a_spinning_body(figure):
@@ -121,7 +125,7 @@ def test_momentum_of_a_spinning_body(figure):
     linear, angular = momenta(body.rest, v0)
     end, counts, losses = 0.1, np.array([20, 40, 80, 160]), []
     for steps in counts:
-        dynamics = Dynamics(robot, end / steps, method="newton", tolerance=1e-10)
+        dynamics = Dynamics(robot, end / steps, method="newton", scheme="euler", tolerance=1e-10)
         state = after(dynamics, placed(robot, body.rest, v0), int(steps))
         p, L = momenta(state.x, state.v)
         assert p == pytest.approx(linear, abs=1e-9 * np.linalg.norm(linear))
@@ -203,7 +207,7 @@ def test_a_loose_rigid_body_keeps_turning():
     rates = []
     for steps in (200, 400):
         spun = placed(robot, body.rest, np.cross([0, 0, 4.0], body.rest - middle))
-        state = after(Dynamics(robot, 0.2 / steps, method="newton"), spun, steps)
+        state = after(Dynamics(robot, 0.2 / steps, method="newton", scheme="euler"), spun, steps)
         arm = state.x - state.x.mean(axis=0)
         assert np.abs(state.x.mean(axis=0) - middle).max() < 1e-9
         rates.append(np.cross(arm, state.v)[:, 2].sum() / (arm[:, :2] ** 2).sum())

@@ -278,26 +278,26 @@ class Assembly:
 
     def require_supported(self) -> None:
         """Raise a SupportError that names a connected part with nothing to hold it, where there is one."""
-        label = self._parts()
-        holding = np.zeros(label.max() + 1, bool)
-        holding[label[self.held]] = True
-        holding[label[np.array(sorted(self._projectors), np.int64)]] = True  # may still slide; the factorization tells
-        loose = np.flatnonzero(~holding)
-        if not len(loose):
+        loose, parts = self.loose_parts(), int(self._parts().max()) + 1
+        if not loose:
             return
-        nodes = np.flatnonzero(label == loose[0])
+        nodes = loose[0]
         center = ", ".join(f"{value:.4g}" for value in self.rest_x[nodes].mean(axis=0))
-        what = (
-            "nothing is fixed"
-            if len(holding) == 1
-            else f"a part of {len(nodes)} nodes around ({center}) m has no support"
-        )
+        what = "nothing is fixed" if parts == 1 else f"a part of {len(nodes)} nodes around ({center}) m has no support"
         raise SupportError(
             what,
             remedy="statics needs every part held: give fixed=mesh.where(...) for it, or use dynamics",
             nodes=nodes,
-            parts=len(holding),
+            parts=parts,
         )
+
+    def loose_parts(self) -> list[Ids]:
+        """The nodes of each connected part that no support holds."""
+        label = self._parts()
+        holding = np.zeros(label.max() + 1, bool)
+        holding[label[self.held]] = True
+        holding[label[np.array(sorted(self._projectors), np.int64)]] = True  # may still slide; the factorization tells
+        return [np.flatnonzero(label == part) for part in np.flatnonzero(~holding)]
 
     def _parts(self) -> NDArray[Any]:
         """Connected part of each node: through elements, couplings and rigid parts."""

@@ -31,6 +31,7 @@ from pliant.robot import Linearization, Robot, State
 from pliant.robot.diagnosis import hardest_load
 from pliant.robot.equations import require_tangent
 from pliant.robot.linearization import Followed
+from pliant.robot.time_step import Scheme, require_scheme
 
 Array = NDArray[np.float64]
 
@@ -76,14 +77,16 @@ class Inverse:
         energy: float = 1e-8,
         tangent: Tangent = "exact",
         h: float | None = None,
+        scheme: Scheme = "euler",
         largest_move: float = 0.05,
         kind: Kind = "effort",
     ) -> None:
         """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
-        for quasi-static; tangent: as in `Robot.linearize`; largest_move: how far a node may move, and targets are looked ahead,
-        in one quasi-static step, as a share of the robot's size; kind: what motors hold between decisions, "effort" or
-        "displacement": a robot that would buckle under given tensions need not under given lengths. Without a time step a step
-        may take up to four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
+        for quasi-static; scheme: of such steps, as in `Robot.linearize` (decisions jump from step to step: backward Euler rings
+        the least); tangent: as in `Robot.linearize`; largest_move: how far a node may move, and targets are looked ahead, in
+        one quasi-static step, as a share of the robot's size; kind: what motors hold between decisions, "effort" or "displacement":
+        a robot that would buckle under given tensions need not under given lengths. Without a time step a step may take up to
+        four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
         self.robot = robot
         self.question = Question(robot)
         self.decider = Decider(self.question, energy)
@@ -94,7 +97,7 @@ class Inverse:
         self._largest_move = number(largest_move, "largest_move", above=0.0, endless=True, remedy=remedy)
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
-        self.tangent, self.h, self.kind = tangent, h, kind
+        self.tangent, self.h, self.kind, self.scheme = tangent, h, kind, require_scheme(scheme)
         self._footing = None if h is not None else self._new_footing(self._largest_move)
 
     def _new_footing(self, largest_move: float, strict: bool = False) -> Footing:
@@ -125,7 +128,7 @@ class Inverse:
         before = 0 if footing is None else footing.linearizations
         try:
             if footing is None:
-                here = self.robot.linearize(state, tangent=self.tangent, h=self.h)
+                here = self.robot.linearize(state, tangent=self.tangent, h=self.h, scheme=self.scheme)
             else:
                 here = footing.arrive(state, aims)
         except PliantError as error:

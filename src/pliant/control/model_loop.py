@@ -57,7 +57,8 @@ class ModelLoop:
         self.failures = 0
 
     def _linearized(self, state: State) -> Linearization:
-        return self.robot.linearize(state if self._h is None else state.at_rest(), tangent=self._tangent, h=self._h)
+        at = state if self._h is None else state.at_rest()
+        return self.robot.linearize(at, tangent=self._tangent, h=self._h, scheme="euler")
 
     @property
     def state(self) -> State:

@@ -15,12 +15,13 @@ from pliant.errors import InputError
 from pliant.motion import Dynamics, beginning
 from pliant.port import Cable, Capstan, Port
 from pliant.robot import Robot, Role, State
+from pliant.robot.time_step import Scheme
 
 Array = NDArray[np.float64]
 
 
 class SimulatedPlant:
-    """A robot that sees commands only: backward Euler with its own step, motors that need time, slack cables, friction, noise.
+    """A robot that sees commands only: `Dynamics` with its own step, motors that need time, slack cables, friction, noise.
 
     Each motor follows its command with a first-order lag, dm/dt = (c - m) / settling, exactly integrated over a step.
     With kind="effort" the motor's value is the port's effort, within the limits that the robot gives it (a cable: never
@@ -46,11 +47,12 @@ class SimulatedPlant:
         measures: Sequence[str] | None = None,
         start: ArrayLike | None = None,
         method: str = "linearized",
+        scheme: Scheme = "generalized-alpha",
     ) -> None:
         """h [s]: its time step; settling [s]: 0 for motors that are at once where they should be; friction: coefficient with
         which commanded cables rub at their bends (`Capstan`); noise: standard deviation of what is measured, in its unit,
         for all ports or by name; commands, measures: names of ports, see `Wiring.of_robot`; start [rows]: where the
-        motors are first, by default no effort, or displacements that just take up the slack; method: of `Dynamics`.
+        motors are first, by default no effort, or displacements that just take up the slack; method, scheme: of `Dynamics`.
 
         It begins at rest at time zero; where nothing holds the robot, as it was made.
         """
@@ -80,7 +82,7 @@ class SimulatedPlant:
         self._low, self._high = limits if kind == "effort" else (-unlimited, unlimited)
         self._noise = _deviations(self.robot, self._measured, noise)
         self._random = np.random.default_rng(whole(seed, "seed", least=0))
-        self.motion = Dynamics(self.robot, h, method=method)
+        self.motion = Dynamics(self.robot, h, method=method, scheme=scheme)
         self._share = 1.0 if settling == 0 else -np.expm1(-h / settling)
         self.motors = self._first_motors(robot, start)
         """Where the motors are [rows], in the unit of commands."""

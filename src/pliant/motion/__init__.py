@@ -1,11 +1,11 @@
 """How a robot moves when its efforts are given: to equilibrium, or through time.
 
     Statics         Newton and load steps until the forces balance and the equilibrium is stable, or one linearized step
-    Dynamics        backward Euler, one linearization per step or Newton
+    Dynamics        implicit steps through time, of second order or backward Euler, one linearization per step or Newton
     natural_modes   frequencies and mode shapes about a state
     stability       whether an equilibrium is stable, and how far it is from losing that
-    integrator_damping
-                    what a time step alone takes from a swing
+    integrator_damping, swing_damping
+                    what a time step alone takes from a swing, and from the lowest ones of a robot
     Simulation      a run for scripts: step, run, record, callbacks, progress
     Explicit        spring lattices by small explicit steps, for millions of springs (see `pliant.motion.explicit`)
     peak_frequency, crossing_frequency
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.motion.dynamics import Dynamics
 from pliant.motion.frequency import crossing_frequency, peak_frequency
-from pliant.motion.integrator_damping import integrator_damping
+from pliant.motion.integrator_damping import SwingDamping, integrator_damping, swing_damping
 from pliant.motion.modes import Modes, natural_modes, small_shift
 from pliant.motion.result import Status, StepResult
 from pliant.motion.settled import beginning, settled
@@ -42,6 +42,7 @@ __all__ = [
     "Statics",
     "Status",
     "StepResult",
+    "SwingDamping",
     "beginning",
     "crossing_frequency",
     "integrator_damping",
@@ -50,6 +51,7 @@ __all__ = [
     "settled",
     "small_shift",
     "stability",
+    "swing_damping",
 ]
 
 

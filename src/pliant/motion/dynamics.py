@@ -1,4 +1,4 @@
-"""Motion through time: backward Euler."""
+"""Motion through time, by implicit steps."""
 
 from __future__ import annotations
 
@@ -19,16 +19,25 @@ from pliant.robot.diagnosis import diagnosis, hardest_load
 from pliant.robot.distortion import SHORTEST, Distortion
 from pliant.robot.equations import AT_ONCE, Times, require_tangent
 from pliant.robot.extra import NO_ROWS
+from pliant.robot.time_step import Scheme, TimeStep, require_scheme
 
 Array = NDArray[np.float64]
 
 
 class Dynamics:
-    """Backward Euler steps of h seconds: M (v+ - v) + h (f(q+) - g + D v+) = h H^T lambda, x+ = x + h v+.
+    """Steps of h seconds at whose end M a + D v + f(q) = g + H^T lambda holds, and every held row.
 
-    method="linearized": one linearization per step, A v+ = M v + h (g - f) + h H^T lambda with A = M + h D + h^2 K_t (the
-    papers' way, real time). method="newton": iterated until the equation holds to `tolerance`, relative to the largest
-    impulse at work. First order in h, damps high frequencies, never unstable in the linear case.
+    scheme="generalized-alpha": second order. What the step resolves is hardly damped, what it does not is gone after a few
+    steps. It goes on from the past of a state; one without a past takes a step of backward Euler, and so does one after an
+    impact: a held row that begins to hold ends the past. Efforts are those at the end of the step.
+    scheme="euler": backward Euler, M (v+ - v) + h (f(q+) - g + D v+) = h H^T lambda, x+ = x + h v+. First order, and takes
+    energy out of any motion: for coming to rest, not for the way there. Both are stable in the linear case, however long the
+    step (`TimeStep` has the equations).
+
+    method="linearized": one linearization per step, with A = M + tau D + tau sigma K_t (the papers' way, real time).
+    method="newton": iterated until the equation holds to `tolerance`, relative to the largest impulse at work. Turning by
+    more than about 0.05 rad per step costs a linearized motion energy, save for bodies that nothing holds, which it carries
+    along (`begun`): where swings are wide, take newton, or shorter steps.
 
     A linearized step that would distort elements beyond belief (`robot.distortion`) is taken in 2, 4, ... 64 equal parts:
     status SHORTENED; where that does not help either, the step fails and the state stays.
@@ -40,6 +49,7 @@ class Dynamics:
         h: float,
         *,
         method: str = "linearized",
+        scheme: Scheme = "generalized-alpha",
         tangent: Tangent = "exact",
         tolerance: float = 1e-8,
         max_iterations: int = 25,
@@ -49,6 +59,7 @@ class Dynamics:
         self.robot = robot
         self.h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")
         self.method = one_of(method, "method", ("linearized", "newton"))
+        self.scheme = require_scheme(scheme)
         self.tangent: Tangent = tangent
         self.tolerance = number(tolerance, "tolerance", above=0.0)
         self.max_iterations = whole(max_iterations, "max_iterations")
@@ -67,7 +78,7 @@ class Dynamics:
         if self.method == "linearized":
             return self._in_parts(state, target, extra, times)
         held = Held(self.robot, state, extra)
-        first = self._linearized(state, target, held, self.h, times)
+        first = self._linearized(state, target, held, self.h, times, self.scheme)
         return self._newton(state, target, first, held, times) if first.ok or _overreaches(first) else first
 
     def _in_parts(self, state: State, target: Array, extra: ExtraRows, times: Times) -> StepResult:
@@ -83,16 +94,17 @@ class Dynamics:
         return replace(result, status=Status.SHORTENED) if parts > 1 else result
 
     def _taken(self, state: State, target: Array, extra: ExtraRows, parts: int, times: Times) -> StepResult:
-        """The step in equal parts; what is prescribed and what is held moves on in parts, too."""
+        """The step in equal parts; what is prescribed and what is held moves on in parts, too. Several parts are of backward
+        Euler: what takes them is no smooth motion."""
         here = state.x[self.robot.equations.assembly.prescribed]
         own = state.efforts_with(len(extra))
         way = Held(self.robot, state, extra).way_to_go(state.pose, own) if parts > 1 else 0.0
-        current = state
+        current, scheme = state, self.scheme if parts == 1 else "euler"
         for k in range(1, parts + 1):
             held = Held(self.robot, current, extra)
             share = k / parts
             result = self._linearized(
-                current, here + share * (target - here), held, self.h / parts, times, offset=(1 - share) * way
+                current, here + share * (target - here), held, self.h / parts, times, scheme, (1 - share) * way
             )
             if not result.ok:
                 return result
@@ -100,23 +112,34 @@ class Dynamics:
         return replace(result, state=replace(current, time=state.time + self.h), iterations=parts)
 
     def _linearized(
-        self, state: State, target: Array, held: Held, h: float, times: Times, offset: Array | float = 0.0
+        self,
+        state: State,
+        target: Array,
+        held: Held,
+        h: float,
+        times: Times,
+        scheme: Scheme,
+        offset: Array | float = 0.0,
     ) -> StepResult:
         """One linearized step of h seconds. The tangent is taken at the state with its own efforts, so that the step does what
         `robot.linearize` says. offset (k,): how far from the given displacements to stay."""
         robot, equations = self.robot, self.robot.equations
         own = state.efforts_with(len(held.extra))
         efforts, loads = held.efforts(own), robot.loads(own, extra=held.extra)
-        found = equations.factor(state.pose, loads, tangent=self.tangent, shares=AT_ONCE, h=h, times=times)
+        step = TimeStep.of(state, h, scheme)
+        start, chart = equations.begun(state, step)
+        found = equations.factor(
+            start, loads, tangent=self.tangent, shares=AT_ONCE, step=step, chart=chart, times=times
+        )
         if not found.report.ok:
             return StepResult(Status.FAILED, state, np.nan, 0, times.seconds, cause=diagnosis(found))
-        force = equations.port_force(found.placed, efforts - own) - found.here.gradient
-        residual = float(np.abs(found.on_coordinates(force)).max())
-        impulse = equations.momentum(state.v) + h * force
-        shift = target - state.x[equations.assembly.prescribed]
+        change = equations.port_force(found.placed, efforts - own)
+        residual = float(np.abs(found.on_coordinates(change - found.here.gradient)).max())
+        force = found.force() + step.scale * change
+        shift = target - found.pose.x[equations.assembly.prescribed]
         if shift.any():
-            impulse -= found.force_of_prescribed(shift / h)
-        move = held.linear_step(found, h * impulse, efforts, offset)
+            force -= found.force_of_prescribed(shift)
+        move = held.linear_step(found, force, efforts, offset)
         efforts = held.with_efforts(efforts, move.efforts)
         pose = found.moved(move.step, target)
         times.mark("solve")
@@ -128,7 +151,8 @@ class Dynamics:
             cause = distortion.error(f"a linearized step of {h:.3g} s under {load}")
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
         status = Status.STEPPED if found.definite else Status.WARPED
-        return StepResult(status, state.moved(pose, efforts, h), residual, 1, times.seconds, (residual,))
+        after = step.ended(state, pose, efforts, smooth=not held.closes(state, efforts))
+        return StepResult(status, after, residual, 1, times.seconds, (residual,))
 
     def _newton(self, state: State, target: Array, first: StepResult, held: Held, times: Times) -> StepResult:
         """Minimize the potential of the step (`Increment`), from the linearized step on where that is believed."""
@@ -140,7 +164,7 @@ class Dynamics:
             begin = held.efforts(state.efforts_with(extra))
         newton = Newton(
             held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
-            increment=Increment(self.robot.equations, state, self.h)
+            increment=Increment(self.robot.equations, state.x, TimeStep.of(state, self.h, self.scheme))
         )  # fmt: skip
         result = newton.run(state, begin, pose)
         after = held.remembering(result.state) if result.ok else result.state

@@ -8,7 +8,7 @@ motor at its largest effort gives way (delta < d). One linearization leaves a sm
     min 1/2 lambda^T W lambda + lambda^T (delta_free - d)   subject to   low <= lambda <= high
 
 and with its answer lambda+ the step K_t dq = -dPi0/dq + H^T lambda+. The same, with A and the step's potential in place of
-K_t and Pi0, is a step of backward Euler. Friction is an `InnerLaw`: held at an anchor, with a compliance c that adds
+K_t and Pi0, is a step through time. Friction is an `InnerLaw`: held at an anchor, with a compliance c that adds
 1/2 c lambda^2 to the QP.
 """
 
@@ -153,6 +153,15 @@ class Held:
         is_loose[len(self._layout.limits) : len(self._layout.rows)] = True
         return np.where(is_loose, 0.0, short)
 
+    def closes(self, state: State, efforts: Array) -> bool:
+        """Whether a row that was let go at a state holds with these efforts (m + k,) after a step: a gap that closes, a rope
+        that goes taut. Not so for friction, which gives way a little."""
+        before, firm = state.efforts_with(len(self.extra))[self.rows], np.ones(len(self.rows), bool)
+        firm[len(self._layout.limits) : len(self._layout.rows)] = False
+        was = self.holding(before)
+        was[len(self._layout.rows) :] &= len(state.extra) == len(self.extra)
+        return bool((firm & ~was & self.holding(efforts[self.rows])).any())
+
     def linear_step(self, at: Factored, force: Array, efforts: Array, offset: Array | float = 0.0) -> HeldStep:
         """The step A^-1 (f + scale H^T (lambda+ - lambda)) with the efforts lambda+ that hold the rows after it.
 
@@ -166,7 +175,7 @@ class Held:
         placed = [at.placed[number] for number in self._layout.numbers]
         found = at.condense(self._layout.H.at(placed, at.T, self.extra), force)
         W = at.scale * found.W
-        short = self.shortfall(at.pose.x, placed) - offset
+        short = self.shortfall(at.found_at, placed) + at.led(placed, self.extra, self._layout.parts) - offset
         if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
             return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift, 0)
         target = limited_efforts(W + np.diag(self.compliance), short + found.shift - W @ now, self.limits, now)

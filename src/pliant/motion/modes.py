@@ -14,6 +14,7 @@ from pliant.robot import Robot, Role, State
 from pliant.robot.diagnosis import diagnosis
 from pliant.robot.equations import require_tangent
 from pliant.robot.factored import Factored
+from pliant.robot.time_step import TimeStep
 
 Array = NDArray[np.float64]
 
@@ -85,7 +86,8 @@ def _factored_with_shift(robot: Robot, state: State, tangent: Tangent) -> tuple[
         return found, 0.0
     shift = small_shift(robot, state)
     undamped = np.zeros((equations.assembly.body_slices[-1].stop, 3, 3))
-    found = equations.factor(state.pose, loads, tangent=tangent, h=1 / np.sqrt(shift), damping=undamped)
+    step = TimeStep.of(state, 1 / np.sqrt(shift), "euler")
+    found = equations.factor(state.pose, loads, tangent=tangent, step=step, damping=undamped)
     if not found.report.ok:
         raise diagnosis(found)
     return found, shift

@@ -1,4 +1,4 @@
-"""Newton's method: for equilibria, for steps of backward Euler, with held rows or without."""
+"""Newton's method: for equilibria, for steps through time, with held rows or without."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Newton:
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
         self._tangent, self._weight, self._times = tangent, weight, times
         self._any_branch, self._patience = any_branch, patience
-        self._increment, self._h = increment, None if increment is None else increment.h
+        self._increment, self._step = increment, None if increment is None else increment.step
         self._equations, self._size = held.robot.equations, held.robot.size
 
     def run(
@@ -160,7 +160,7 @@ class Newton:
         margin = self._margin(here) if status is Status.CONVERGED and self._increment is None else np.nan
         if cause is None:
             status, cause = self._judged(status, state, pose, efforts)
-        after = state.moved(pose, efforts, self._h) if cause is None else state
+        after = self._after(state, pose, efforts) if cause is None else state
         residual = history[-1] if history else np.nan
         return StepResult(
             status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, turned, escapes,
@@ -172,6 +172,12 @@ class Newton:
         report = here.at.report
         known = self._tangent == "exact" and here.at.definite and report.negatives == 0
         return report.smallest_ratio / self._equations.unloaded.pivot if known else np.nan
+
+    def _after(self, state: State, pose: Pose, efforts: Array) -> State:
+        """The state at a pose with efforts (m + k,), at rest or at the end of the step through time."""
+        if self._step is None:
+            return state.moved(pose, efforts)
+        return self._step.ended(state, pose, efforts, smooth=not self.held.closes(state, efforts))
 
     def _arrived(self, here: _Point, escapes: int) -> tuple[Status, Pose | None]:
         """How it ended at an equilibrium, and where to go on from, where it is unstable and is to be left."""
@@ -240,7 +246,7 @@ class Newton:
         if distortion.is_material:
             return status, None
         load = hardest_load(self._equations, state.pose, self._loads(efforts))
-        what = load if self._h is None else f"a step of {self._h:.3g} s under {load}"
+        what = load if self._step is None else f"a step of {self._step.h:.3g} s under {load}"
         return Status.DIVERGED, distortion.error(what)
 
     def _loads(self, efforts: Array) -> Loads:
@@ -285,8 +291,8 @@ class Newton:
         self._times.mark("solve")
         held, damping = self.held, None if self._increment is None else self._increment.damping
         at = self._equations.factor(
-            pose, self._loads(efforts), tangent=self._tangent, shares=shares, signed=shares is EXACT, h=self._h,
-            damping=damping, times=self._times
+            pose, self._loads(efforts), tangent=self._tangent, shares=shares, signed=shares is EXACT,
+            step=self._step, damping=damping, times=self._times
         )  # fmt: skip
         if self._increment is None:
             value, gradient, largest = at.here.potential, at.here.gradient, at.largest_force()

@@ -43,7 +43,7 @@ def _settled_by_motion(robot: Robot) -> StepResult:
     state, size = rest, robot.size
     history: list[float] = []
     for count in range(1, MOST_STEPS + 1):
-        result = Dynamics(robot, h).step(state.at_rest())
+        result = Dynamics(robot, h, scheme="euler").step(state.at_rest())
         if not result.ok:
             return replace(result, state=rest)
         history.append(result.residual)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.checks import as_numbers, number
 from pliant.errors import InputError
 from pliant.motion.dynamics import Dynamics
-from pliant.motion.integrator_damping import warn_of_integrator_damping
+from pliant.motion.integrator_damping import SwingDamping, warn_of_integrator_damping
 from pliant.motion.result import StepResult
 from pliant.motion.statics import Statics
 from pliant.robot import Robot, State
@@ -25,9 +25,11 @@ Callback = Callable[["Simulation"], bool | None]
 
 @dataclass
 class Recording:
-    """Signals over time: `time` [s] and one array [steps, rows] per recorded port."""
+    """Signals over time: `time` [s] and one array [steps, rows] per recorded port; damping: what the time step alone took from
+    the lowest swings, None for equilibria."""
 
     names: tuple[str, ...]
+    damping: SwingDamping | None = None
     _times: list[float] = field(default_factory=list)
     _rows: dict[str, list[Array]] = field(default_factory=dict)
 
@@ -80,7 +82,7 @@ class Simulation:
     """
 
     def __init__(self, robot: Robot, *, h: float, motion: Dynamics | Statics | None = None) -> None:
-        """h: time step [s]. motion: how to step, of this robot and with this step; default: linearized backward Euler.
+        """h: time step [s]. motion: how to step, of this robot and with this step; default: `Dynamics(robot, h)`.
         With a `Statics`, every step is an equilibrium and time only counts."""
         self.robot = robot
         self.h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, such as 0.01")
@@ -91,6 +93,7 @@ class Simulation:
             )
         self.state: State = robot.rest()
         self.last: StepResult | None = None
+        self._damping: SwingDamping | None = None
 
     def step(self) -> StepResult:
         """Advance by one time step; a step that fails leaves the state as it was."""
@@ -113,15 +116,15 @@ class Simulation:
 
         callback: called after each step with the simulation; may change efforts; ends the run by returning True.
         progress: a bar on stderr; by default on a terminal only. A step that fails raises. The first run warns where the time
-        step damps the lowest swing more than the material does (`integrator_damping`).
+        step damps the lowest swing more than the material does; what it does is in the recording (`damping`).
         """
         steps = _whole_steps(seconds, self.h)
         names = tuple(record)
         for name in names:
             self.robot.ports[name]
         if isinstance(self.motion, Dynamics) and self.last is None:
-            warn_of_integrator_damping(self.robot, self.state, self.h)
-        recording = Recording(names)
+            self._damping = warn_of_integrator_damping(self.robot, self.state, self.h, self.motion.scheme)
+        recording = Recording(names, self._damping)
         recording.append(self)
         for _ in self._counted(steps, progress):
             self.step().require()

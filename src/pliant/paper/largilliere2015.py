@@ -124,7 +124,7 @@ def mean_error(run: SimulatedRun) -> float:
 
 def different_plant(h: float = 0.005) -> SimulatedPlant:
     """The plant that stands for the paper's robot."""
-    return diamond.plant(h, kind="displacement", size=0.0068, friction=0.05)
+    return diamond.plant(h, kind="displacement", size=0.0068, friction=0.05, scheme="euler")
 
 
 def static_errors(robot: Robot, hanging: State, plant: SimulatedPlant, count: int = 8) -> Array:
@@ -172,7 +172,7 @@ def at_frequency(robot: Robot, hanging: State, mass: float, size: float = 0.0068
             damping=(0.5 / time_scale, 0.01 * time_scale)
         )  # fmt: skip
         twin.set_gravity((0.0, 0.0, -9.81 / mass))
-        plant = SimulatedPlant(twin, 0.004 * time_scale, kind="displacement", settling=0.01)
+        plant = SimulatedPlant(twin, 0.004 * time_scale, kind="displacement", settling=0.01, scheme="euler")
         runs[together] = follow_square(robot, hanging, plant, together=together)
     frequency = float(natural_modes(plant.robot, 1, plant.state).frequencies[0])
     return AtFrequency(mass, frequency, mean_error(runs[True]), mean_error(runs[False]))

@@ -14,13 +14,16 @@ from pliant.robot.factored import Factored
 Array = NDArray[np.float64]
 
 
-def moved_believably(assembly: Assembly, pose: Pose, motion: Array, share: float = 1.0) -> tuple[Pose, float]:
+def moved_believably(
+    assembly: Assembly, pose: Pose, motion: Array, share: float = 1.0, before: Array | None = None
+) -> tuple[Pose, float]:
     """A pose moved by a share of a motion of the coordinates (nc, 3), or by a half, a quarter ... of that where the elements
-    would be distorted beyond belief; and the share that was gone, 0 where even the smallest is too much."""
-    smallest = share * SHORTEST
+    would be distorted beyond belief; and the share that was gone, 0 where even the smallest is too much. before (n, 3) [m]:
+    where the nodes were, if not at the pose."""
+    smallest, before = share * SHORTEST, pose.x if before is None else before
     while share >= smallest:
         there = assembly.moved(pose, share * motion)
-        if Distortion.of(assembly, pose.x, there.x).is_believable:
+        if Distortion.of(assembly, before, there.x).is_believable:
             return there, share
         share *= 0.5
     return pose, 0.0
@@ -57,7 +60,7 @@ def diagnosis(found: Factored) -> PliantError:
                 remedy="take smaller load steps, a finer mesh there, or NeoHookean, which survives inversion",
                 tets=inverted,
             )
-    if found.h is None:
+    if found.step is None:
         try:
             assembly.require_supported()
         except PliantError as error:

@@ -19,13 +19,16 @@ from pliant.algebra.sparse import Cholesky, multiply
 from pliant.body import Assembly, Body, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
-from pliant.checks import number, one_of
+from pliant.checks import one_of
 from pliant.port import PlacedPort
 from pliant.robot._load_kernels import subtract_pull, subtract_weight
+from pliant.robot.begun import Loose, begun, loose_parts
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.factored import Factored
 from pliant.robot.mounted import Mounted
 from pliant.robot.rows import Rows
+from pliant.robot.state import State
+from pliant.robot.time_step import TimeStep
 
 Array = NDArray[np.float64]
 
@@ -123,10 +126,18 @@ class Equations:
         off = float(np.abs(self.assembly.force_on_coordinates(T, here.gradient)).max())
         return off / max(here.largest_load, self.unloaded.smallest_load)
 
+    @cached_property
+    def _loose(self) -> list[Loose]:
+        return loose_parts(self.assembly)
+
+    def begun(self, state: State, step: TimeStep) -> tuple[Pose, Pose | None]:
+        """The pose about which a step through time is linearized, and the chart of its rigid parts (`begun`)."""
+        return begun(self.assembly, self._loose, state, step)
+
     def evaluate(self, pose: Pose, loads: Loads, near: Sequence[PlacedPort] | None = None) -> Evaluation:
         """The potential and its gradient; relative ports are measured as those placed `near`, else from where they are."""
         gradient = np.zeros((self.assembly.node_count, 3))
-        energy = self._add_bodies(pose, gradient, 0.0, 0.0, None, None)
+        energy = self._add_bodies(pose, gradient, 0.0, 0.0)
         placed = [
             a.faced(pose.x) if near is None else a.at(pose.x, near[k].reference)
             for k, a in enumerate(self.attachments.values())
@@ -142,29 +153,30 @@ class Equations:
         tangent: Tangent = "exact",
         shares: Sequence[float] = EXACT,
         signed: bool = False,
-        h: float | None = None,
+        step: TimeStep | None = None,
         damping: Array | None = None,
+        chart: Pose | None = None,
         times: Times | None = None,
     ) -> Factored:
-        """Assemble and factorize K_t, or A = M + h D + h^2 K_t for a time step h [s].
+        """Assemble and factorize K_t, or A = M + tau D + tau sigma K_t for a step through time.
 
         shares: of the exact tangent in mixtures with the warped one, to be tried until one is positive definite (`AT_ONCE`,
         `MIXED`); signed: an indefinite one will do. damping: the blocks of D (`damping_blocks`) where they are not to be taken
-        at this pose.
+        where the step says. chart: the pose with rigid parts farther on, which their nodes turn about (`begun`).
         """
         require_tangent(tangent)
-        if h is not None:
-            h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
         cholesky, times = self.cholesky, times or Times()
-        T, placed = self.assembly.slope(pose), [a.faced(pose.x) for a in self.attachments.values()]
+        T = self.assembly.slope(pose if chart is None else chart)
+        placed = [a.faced(pose.x) for a in self.attachments.values()]
         times.mark("ports")
-        scale = 1.0 if h is None else h * h
+        scale = 1.0 if step is None else step.scale
         for exactness in shares if tangent == "exact" else (0.0,):
             self.stamp += 1
             exact, warped = exactness * scale, (1 - exactness) * scale
             self.values[: len(self.assembly.node_rows)] = 0.0
             gradient = np.zeros((self.assembly.node_count, 3))
-            energy = self._add_bodies(pose, gradient, exact, warped, h, damping)
+            drag = None if step is None else self._add_inertia(pose, step, damping)
+            energy = self._add_bodies(pose, gradient, exact, warped)
             times.mark("assemble")
             potential, largest = self._add_loads(pose, loads, placed, gradient, exact, warped)
             self.assembly.pull_back(T, self.values, exact * gradient if exact else None)
@@ -176,23 +188,30 @@ class Equations:
             if report.usable and (signed or report.negatives == 0):
                 break
         here = Evaluation(energy + potential, gradient, largest)
-        return Factored(self, pose, loads, here, placed, T, h, report, exactness == 1.0 or tangent == "warped")
+        as_asked, lead = exactness == 1.0 or tangent == "warped", None if chart is None else chart.x - pose.x
+        return Factored(self, chart or pose, loads, here, placed, T, step, report, as_asked, drag, lead)
 
-    def _add_bodies(
-        self, pose: Pose, gradient: Array, exact: float, warped: float, h: float | None, damping: Array | None
-    ) -> float:
-        """Internal forces, and (with a step) mass and damping; returns the elastic energy."""
+    def _add_bodies(self, pose: Pose, gradient: Array, exact: float, warped: float) -> float:
+        """Internal forces and stiffness; returns the elastic energy."""
         energy = 0.0
         for k, body in enumerate(self.assembly.bodies):
             part, blocks = self._part(k), self.values[self.assembly.body_slices[k]]
-            own = h * body.stiffness_damping if h and damping is None else 0.0
-            energy += body.accumulate(pose.x[part], gradient[part], blocks, exact=exact, warped=warped + own)
-            if h:
-                inertia = body.mass_weights * (1 + h * body.mass_damping if damping is None else 1.0)
-                np.einsum("bii->bi", blocks)[:] += inertia[:, None]
-            if h and damping is not None:
-                blocks += h * damping[self.assembly.body_slices[k]]
+            energy += body.accumulate(pose.x[part], gradient[part], blocks, exact=exact, warped=warped)
         return energy
+
+    def _add_inertia(self, pose: Pose, step: TimeStep, damping: Array | None) -> Array | None:
+        """M + tau D; returns D v (n, 3) [N] with the v that the step ends with if it leaves the nodes at the pose, None where
+        that is nothing."""
+        blocks, drag = self.values[: self.assembly.body_slices[-1].stop], None
+        if damping is not None:
+            blocks += step.tau * damping
+        elif any(body.mass_damping or body.stiffness_damping for body in self.assembly.bodies):
+            self._add_damping(pose.x if step.damped_at is None else step.damped_at, blocks, step.tau)
+            if step.damped_at is not None:
+                drag = self.times_blocks(blocks, step.velocity(pose.x)) / step.tau
+        for k, body in enumerate(self.assembly.bodies):
+            np.einsum("bii->bi", self.values[self.assembly.body_slices[k]])[:] += body.mass_weights[:, None]
+        return drag
 
     def _part(self, body: int) -> slice:
         """The nodes of a body."""
@@ -235,16 +254,19 @@ class Equations:
                 out[port.attachment.entry_nodes] += np.tensordot(efforts[rows], port.slopes, 1)
         return out
 
-    def damping_blocks(self, pose: Pose) -> Array:
-        """The blocks of D = a M + b R K0 R^T of all bodies at this pose, (nb, 3, 3)."""
-        assembly = self.assembly
-        out = np.zeros((assembly.body_slices[-1].stop, 3, 3))
-        for k, body in enumerate(assembly.bodies):
-            part, blocks = self._part(k), out[assembly.body_slices[k]]
-            if body.stiffness_damping:
-                body.accumulate(pose.x[part], np.zeros_like(pose.x[part]), blocks, warped=body.stiffness_damping)
-            np.einsum("bii->bi", blocks)[:] += (body.mass_damping * body.mass_weights)[:, None]
+    def damping_blocks(self, x: Array) -> Array:
+        """The blocks of D = a M + b R K0 R^T of all bodies with the nodes at x (n, 3), (nb, 3, 3)."""
+        out = np.zeros((self.assembly.body_slices[-1].stop, 3, 3))
+        self._add_damping(x, out, 1.0)
         return out
+
+    def _add_damping(self, x: Array, out: Array, weight: float) -> None:
+        for k, body in enumerate(self.assembly.bodies):
+            part, blocks = self._part(k), out[self.assembly.body_slices[k]]
+            if body.stiffness_damping:
+                body.accumulate(x[part], np.zeros_like(x[part]), blocks, warped=weight * body.stiffness_damping)
+            if body.mass_damping:
+                np.einsum("bii->bi", blocks)[:] += (weight * body.mass_damping * body.mass_weights)[:, None]
 
     def times_blocks(self, blocks: Array, v: Array) -> Array:
         """The product of the bodies' blocks (nb, 3, 3) with a vector on the nodes, (n, 3)."""

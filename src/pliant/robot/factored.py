@@ -13,7 +13,9 @@ from pliant.algebra.sparse import Report, multiply
 from pliant.body import Pose
 from pliant.errors import InputError
 from pliant.port import PlacedPort
+from pliant.robot.extra import ExtraRows
 from pliant.robot.rows import CompressedRows
+from pliant.robot.time_step import TimeStep
 
 if TYPE_CHECKING:
     from pliant.robot.equations import Equations, Evaluation, Loads
@@ -23,11 +25,13 @@ Array = NDArray[np.float64]
 
 @dataclass(eq=False, repr=False)
 class Factored:
-    """A = K_t, or A = M + h D + h^2 K_t with a time step h [s], at one pose and under some loads.
+    """A = K_t, or A = M + tau D + tau sigma K_t with a step through time (`TimeStep`), at one pose and under some loads.
 
     here: potential, gradient and largest load there; placed: the ports there; T: how nodes follow the coordinates there;
-    report: how the factorization went; definite: whether it is that of the tangent that was asked for. It stands on memory
-    of the equations: once that holds another factorization, `solve` and the others raise an InputError.
+    report: how the factorization went; definite: whether it is that of the tangent that was asked for; drag: D v (n, 3) [N] of
+    a step that begins with the nodes there; lead (n, 3) [m]: rigid parts are taken to be so much farther than the nodes for
+    which all this was found, which says how their nodes turn (`begun`). It stands on memory of the equations: once that holds
+    another factorization, `solve` and the others raise an InputError.
     """
 
     equations: Equations
@@ -36,12 +40,14 @@ class Factored:
     here: Evaluation
     placed: Sequence[PlacedPort]
     T: Array
-    h: float | None
+    step: TimeStep | None
     report: Report
     definite: bool
+    drag: Array | None = None
+    lead: Array | None = None
 
     def __post_init__(self) -> None:
-        self.scale = 1.0 if self.h is None else self.h * self.h
+        self.scale = 1.0 if self.step is None else self.step.scale
         """A is this times the Hessian of what is minimized."""
         self._stamp = self.equations.stamp
 
@@ -87,12 +93,47 @@ class Factored:
 
     def force_of_prescribed(self, shift: Array) -> Array:
         """A dx (n, 3) of moving the prescribed nodes by shift (k, 3)."""
+        motion = np.zeros_like(self.here.gradient)
+        motion[self.equations.assembly.prescribed] = shift
+        return self.times(motion)
+
+    def times(self, motion: Array) -> Array:
+        """A dx (n, 3) of a motion of the nodes dx (n, 3)."""
         self.require_current()
-        assembly = self.equations.assembly
-        motion, out = np.zeros((assembly.node_count, 3)), np.zeros((assembly.node_count, 3))
-        motion[assembly.prescribed] = shift
+        assembly, out = self.equations.assembly, np.zeros_like(motion)
         multiply(assembly.node_rows, assembly.node_cols, self.equations.values, motion.reshape(-1), out.reshape(-1))
         return out
+
+    def force(self) -> Array:
+        """f (n, 3) such that A^-1 f is the step: what is out of balance here, in statics, or at the end of a step through time
+        if the nodes stayed here, times the scale, and less what it takes to be ahead."""
+        step = self.step
+        if step is None:
+            return -self.here.gradient
+        inertia = self.equations.momentum(step.vb - step.velocity(self.found_at))
+        out: Array = step.sigma * inertia - step.scale * self.here.gradient
+        if self.drag is not None:
+            out -= step.scale * self.drag
+        return out if self.lead is None else out - self.times(self.lead)
+
+    @property
+    def found_at(self) -> Array:
+        """Where the nodes are for which all this was found, (n, 3) [m]."""
+        return self.pose.x if self.lead is None else self.pose.x - self.lead
+
+    def led(
+        self, placed: Sequence[PlacedPort], extra: ExtraRows, parts: Sequence[slice] | None = None
+    ) -> Array | float:
+        """How far rows of ports (those of the parts), and then extra ones, are ahead because rigid parts are, (m + k,)."""
+        if self.lead is None:
+            return 0.0
+        slopes = (
+            [p.slopes for p in placed] if parts is None else [p.slopes[k] for p, k in zip(placed, parts, strict=True)]
+        )
+        of_ports = [
+            np.tensordot(s, self.lead[p.attachment.entry_nodes], 2) for s, p in zip(slopes, placed, strict=True)
+        ]
+        return np.concatenate([*of_ports, np.einsum("kji,kji->k", extra.vectors, self.lead[extra.nodes])])
 
     def largest_force(self) -> float:
         """Largest force at work [N]: a load, an effort on a node or a reaction."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.robot.diagnosis import moved_believably
 from pliant.robot.equations import Times
+from pliant.robot.extra import ExtraRows
 from pliant.robot.factored import Factored
 from pliant.robot.state import State
 
@@ -29,7 +30,7 @@ class Followed(NamedTuple):
 
 
 class Linearization:
-    """A robot linearized at a state, in statics or over one backward Euler step of h seconds; `Robot.linearize` makes one.
+    """A robot linearized at a state, in statics or over one step of h seconds; `Robot.linearize` makes one.
 
     state, h, and
 
@@ -39,19 +40,21 @@ class Linearization:
 
     `solve` and `follow` stand on the robot's memory; once the robot was linearized elsewhere they raise an InputError.
 
-    Statics: W = H K^-1 H^T, delta_free = delta + H K^-1 (g - f). A step h of backward Euler, with
-    A v+ = M v + h (g - f) + h H^T lambda: W = h^2 H A^-1 H^T, delta_free = delta + h H A^-1 (M v + h (g - f)).
+    Statics: W = H K^-1 H^T, delta_free = delta + H K^-1 (g - f). A step through time (`TimeStep`: tau, sigma, xb, vb), which is
+    the one that `Dynamics` takes: W = tau sigma H A^-1 H^T with A = M + tau D + tau sigma K, and delta_free = delta + H A^-1
+    (sigma M (vb - v) + tau sigma (g - f - D v)), v = (x - xb) / sigma. Backward Euler: tau = sigma = h, vb the velocity, v = 0.
     """
 
     def __init__(self, state: State, factored: Factored, names: tuple[str, ...], sequence: int, times: Times) -> None:
-        self.state, self.h, self._at = state, factored.h, factored
-        equations, h, extra = factored.equations, factored.h, factored.loads.extra
+        self.state, self._at = state, factored
+        self.h = None if factored.step is None else factored.step.h
+        equations, extra = factored.equations, factored.loads.extra
         rows = equations.rows.at(factored.placed, factored.T, extra)
-        delta = np.concatenate([*(port.displacement for port in factored.placed), extra.at(state.x)])
+        found_at = factored.found_at
+        there = np.concatenate([*(port.displacement for port in factored.placed), extra.at(found_at)])
+        delta = there if found_at is state.x else self._measured(extra)
         times.mark("ports")
-        gradient = factored.here.gradient
-        force = -gradient if h is None else h * (equations.momentum(state.v) - h * gradient)
-        self._compliance = factored.condense(rows, force)
+        self._compliance = factored.condense(rows, factored.force())
         W, efforts = factored.scale * self._compliance.W, factored.loads.efforts
         slices = dict(equations.slices)
         if len(extra):
@@ -59,18 +62,24 @@ class Linearization:
             names = (*names, *(f"extra.{k}" for k in range(len(extra))))
         faced = zip(equations.attachments, factored.placed, strict=True)
         references = {name: port.reference for name, port in faced if port.reference is not None}
-        free = delta + self._compliance.shift - W @ efforts
+        free = there + factored.led(factored.placed, extra) + self._compliance.shift - W @ efforts
         times.mark("condense")
         negatives = factored.report.negatives
-        unbalanced = np.nan if h is not None else equations.unbalanced(factored.pose, factored.T, factored.here)
+        unbalanced = np.nan if self.h is not None else equations.unbalanced(factored.pose, factored.T, factored.here)
         self.model = Condensed(
             W, free, delta, efforts, names, slices, state.time, sequence, factored.definite and not negatives,
             times.seconds, references, negatives, self._compliance.length, unbalanced,
             factored.report.smallest_ratio
         )  # fmt: skip
 
+    def _measured(self, extra: ExtraRows) -> Array:
+        """delta of all rows at the state, (m + k,); relative ports are measured as in the model."""
+        placed = zip(self._at.equations.attachments.values(), self._at.placed, strict=True)
+        here = [attachment.at(self.state.x, port.reference).displacement for attachment, port in placed]
+        return np.concatenate([*here, extra.at(self.state.x)])
+
     def solve(self, force: Array) -> Array:
-        """Motion of the nodes (n, 3) [m] that forces on them (n, 3) [N] cause: K^-1 f, or h^2 A^-1 f over a time step."""
+        """Motion of the nodes (n, 3) [m] that forces on them (n, 3) [N] cause: K^-1 f, or tau sigma A^-1 f over a time step."""
         step = self._at.scale * self._at.solve(force)
         return self._at.equations.assembly.motion_of_nodes(self._at.T, step)
 
@@ -95,6 +104,10 @@ class Linearization:
             share = min(1.0, max(0.0, largest_move - balance * own) / max(rest, 1e-300))
             motion, length = balance * into + share * (motion - into), balance * way_in + share * (length + way_in)
             way = largest_move
-        pose, part = moved_believably(at.equations.assembly, self.state.pose, motion)
-        after = self.state.moved(pose, self.model.efforts + part * share * change, self.h)
+        pose, part = moved_believably(at.equations.assembly, at.pose, motion, 1.0, self.state.x)
+        efforts = self.model.efforts + part * share * change
+        if at.step is None:
+            after = self.state.moved(pose, efforts)
+        else:
+            after = at.step.ended(self.state, pose, efforts, smooth=part * share == 1.0)
         return Followed(after, part * share, part * balance, part * length, part * way)

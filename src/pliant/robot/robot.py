@@ -23,6 +23,7 @@ from pliant.robot.linearization import Linearization
 from pliant.robot.mounted import Mounted, Ports, errors_about
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
+from pliant.robot.time_step import Scheme, TimeStep
 
 Array = NDArray[np.float64]
 
@@ -416,9 +417,11 @@ class Robot:
         tangent: Tangent = "exact",
         signed: bool = False,
         h: float | None = None,
+        scheme: Scheme = "generalized-alpha",
         extra: ExtraRows = NO_ROWS,
     ) -> Linearization:
-        """The robot linearized at this state: in statics, or over one backward Euler step of h seconds.
+        """The robot linearized at this state: in statics, or over one step of h seconds by a scheme (`TimeStep`; from a state
+        without a past that is backward Euler).
 
         Where the exact tangent is not positive definite (past buckling and limit points) the warped one stands in for it, and
         the model says so (`positive_definite`); signed: it is taken as it is, W is indefinite, and the model tells how many
@@ -429,8 +432,10 @@ class Robot:
         self.equations.unloaded  # noqa: B018 - analysed and factorized once before the clock starts
         times = Times()
         loads = self.loads(state.efforts_with(len(extra)), extra=extra)
+        step = None if h is None else TimeStep.of(state, h, scheme)
+        pose, chart = (state.pose, None) if step is None else self.equations.begun(state, step)
         found = self.equations.factor(
-            state.pose, loads, tangent=tangent, shares=AT_ONCE, signed=signed, h=h, times=times
+            pose, loads, tangent=tangent, shares=AT_ONCE, signed=signed, step=step, chart=chart, times=times
         )
         if not (found.report.ok or (signed and found.report.usable)):
             raise diagnosis(found)

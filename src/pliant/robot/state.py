@@ -18,10 +18,22 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Past:
+    """What a motion of second order knows of the step before: its length h [s], the pose that it began with, and the
+    accelerations of the nodes at its end, as they are and lagging behind, (n, 3) [m/s^2] each (`TimeStep`)."""
+
+    h: float
+    pose: Pose
+    acceleration: Array
+    lagging: Array
+
+
+@dataclass(frozen=True)
 class State:
     """Pose, node velocities v (n, 3) [m/s], efforts on all port rows (m,), time [s], the memory of ports that have one, by
-    name (the anchors of friction), and the efforts of rows that come and go, as many as there were in the last step (k,)
-    [N]. Treated as immutable."""
+    name (the anchors of friction), the efforts of rows that come and go, as many as there were in the last step (k,) [N], and
+    the past that a smooth motion goes on from. Treated as immutable: who puts a state elsewhere drops its past
+    (`at_rest`, `without_past`)."""
 
     pose: Pose
     v: Array
@@ -29,6 +41,7 @@ class State:
     time: float = 0.0
     memory: Mapping[str, Array] = field(default_factory=dict)
     extra: Array = field(default_factory=lambda: np.empty(0))
+    past: Past | None = None
 
     def __repr__(self) -> str:
         return (
@@ -41,8 +54,12 @@ class State:
         return self.pose.x
 
     def at_rest(self) -> State:
-        """The same pose without velocity."""
-        return replace(self, v=np.zeros_like(self.v))
+        """The same pose without velocity, and without a past."""
+        return replace(self, v=np.zeros_like(self.v), past=None)
+
+    def without_past(self) -> State:
+        """The same pose and velocity, from which a motion begins anew."""
+        return replace(self, past=None)
 
     def efforts_with(self, extra: int) -> Array:
         """Efforts of all port rows and then of so many extra ones, (m + k,): those of the state where it has as many, else
@@ -50,11 +67,10 @@ class State:
         own = self.extra if len(self.extra) == extra else np.zeros(extra)
         return np.concatenate([self.efforts, own])
 
-    def moved(self, pose: Pose, efforts: Array, h: float | None = None) -> State:
-        """The state at another pose with other efforts (m + k,): at rest, or h seconds later with the velocity of the way."""
-        v = np.zeros_like(self.v) if h is None else (pose.x - self.x) / h
-        count, later = len(self.efforts), self.time + (h or 0.0)
-        return replace(self, pose=pose, v=v, efforts=efforts[:count], extra=efforts[count:], time=later)
+    def moved(self, pose: Pose, efforts: Array) -> State:
+        """The state at rest at another pose with other efforts (m + k,); `TimeStep.ended` for one that moves."""
+        count = len(self.efforts)
+        return replace(self.at_rest(), pose=pose, efforts=efforts[:count], extra=efforts[count:])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write to an .npz file (plain arrays, no pickle); the suffix is added where it is missing."""
@@ -71,6 +87,7 @@ class State:
             extra=self.extra,
             memory_names=np.array(list(self.memory), dtype=str),
             **memory,
+            **({} if self.past is None else _as_arrays(self.past)),
         )
 
     @classmethod
@@ -81,11 +98,29 @@ class State:
                 pose = Pose(data["x"], data["centers"], data["rotations"])
                 memory = {str(name): data[f"memory_{k}"] for k, name in enumerate(data.get("memory_names", ()))}
                 extra = np.array(data.get("extra", ()), float)
-                return cls(pose, data["v"], data["efforts"], float(data["time"]), memory, extra)
+                past = _past_of(data) if "past_h" in data else None
+                return cls(pose, data["v"], data["efforts"], float(data["time"]), memory, extra, past)
         except Exception as error:  # whatever a damaged archive may lead to
             raise FileError(
                 f"{path} holds no robot state ({error})", remedy="give a file written by state.save"
             ) from error
+
+
+def _as_arrays(past: Past) -> dict[str, Any]:
+    pose = past.pose
+    return {
+        "past_h": past.h,
+        "past_x": pose.x,
+        "past_centers": pose.centers,
+        "past_rotations": pose.rotations,
+        "past_acceleration": past.acceleration,
+        "past_lagging": past.lagging,
+    }
+
+
+def _past_of(data: Mapping[str, Any]) -> Past:
+    pose = Pose(data["past_x"], data["past_centers"], data["past_rotations"])
+    return Past(float(data["past_h"]), pose, data["past_acceleration"], data["past_lagging"])
 
 
 def _with_suffix(path: str | PathLike[str]) -> Path:
