@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 
 SURE = 0.1
 """Forces that are expected to be out of balance by this share of what is allowed are not looked at."""
+SLACKER = 100.0
+"""How much farther than to targets that are reached a robot may be from its last place to count as arrived."""
 STILL = 1e-6
 """A robot is at rest when a step moves no node by more than this share of its size."""
 
@@ -84,7 +86,7 @@ class Inverse:
         """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
         for quasi-static; scheme: of such steps, as in `Robot.linearize` (decisions jump from step to step: backward Euler rings
         the least); tangent: as in `Robot.linearize`; largest_move: how far a node may move, and targets are looked ahead, in
-        one quasi-static step, as a share of the robot's size; kind: what motors hold between decisions, "effort" or "displacement":
+        one quasi-static step, as a share of its size; kind: what motors hold between decisions, "effort" or "displacement":
         a robot that would buckle under given tensions need not under given lengths. Without a time step a step may take up to
         four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
         self.robot = robot
@@ -259,8 +261,9 @@ class Inverse:
         """Efforts whose *nonlinear* equilibrium is at the targets, or closest to them within all limits (offline).
 
         Steps like those of `step`, without rates and with displacements strictly within their limits, until one moves no node
-        by more than `tolerance` of the robot's size, or no step leads closer (REACHED, CLOSEST or LIMITED). The robot's own
-        efforts stay as they are: what was found is in the answer's `efforts` and `state`. statics: finds where it begins.
+        by more than `tolerance` of the robot's size (a hundred times that out of reach), or no step leads closer: REACHED,
+        CLOSEST or LIMITED. The robot's own efforts stay as they are: what was found is in the answer's `efforts` and `state`.
+        statics: finds where it begins.
         """
         self.question.require_current("inverse")
         aims, tolerance = self.question.aims(targets), number(tolerance, "tolerance", above=0.0)
@@ -272,9 +275,11 @@ class Inverse:
         for _ in range(whole(max_iterations, "max_iterations")):
             step = self._stepped(footing, state, aims, None)
             taken += step.iterations
-            way = float(np.abs(step.state.x - state.x).max())
+            way = float(np.abs(step.state.x - state.x).max()) / self.robot.size
             state = step.state
-            if not step.ok or (step.status.at_rest and (footing.waits or way <= tolerance * self.robot.size)):
+            # where targets are out of reach it closes in slowly, and what is left to gain is of second order
+            enough = tolerance if step.status is DecisionStatus.REACHED else SLACKER * tolerance
+            if not step.ok or (step.status.at_rest and (way <= enough or (footing.waits and step.unbalanced <= enough))):
                 return replace(step, iterations=taken)
         return replace(step, status=DecisionStatus.NOT_CONVERGED, iterations=taken)
 
