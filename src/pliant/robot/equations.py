@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.sparse import Cholesky, multiply
-from pliant.body import Assembly, Body, Pose
+from pliant.body import Assembly, Body, Jointed, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of
@@ -81,10 +81,12 @@ class Equations:
     (`Factored` knows). Not for two threads at the same time; make one robot per thread (bodies may be shared).
     """
 
-    def __init__(self, bodies: Sequence[Body], ports: Mapping[str, Mounted], threads: int) -> None:
+    def __init__(self, bodies: Sequence[Body], ports: Mapping[str, Mounted], threads: int, joined: Jointed) -> None:
         self.attachments = {name: mounted.attachment for name, mounted in ports.items()}
         self.slices = {name: mounted.rows for name, mounted in ports.items()}
-        self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
+        bodies = [*bodies, *([] if joined.frames is None else [joined.frames])]
+        couplings = [(a.rows, a.cols) for a in self.attachments.values()]
+        self.assembly = Assembly(bodies, couplings, parts=joined.parts, ties=joined.ties, held=joined.held)
         self.masses = np.concatenate([body.load_masses for body in bodies])
         self._heaviest = float(self.masses.max())
         self.values = np.zeros((self.assembly.block_count, 3, 3))
@@ -165,6 +167,8 @@ class Equations:
             if h:
                 inertia = body.mass_weights * (1 + h * body.mass_damping if damping is None else 1.0)
                 np.einsum("bii->bi", blocks)[:] += inertia[:, None]
+                if damping is None:
+                    body.add_damping(pose.x[part], h, blocks)
             if h and damping is not None:
                 blocks += h * damping[self.assembly.body_slices[k]]
         return energy
@@ -219,6 +223,7 @@ class Equations:
             if body.stiffness_damping:
                 body.accumulate(pose.x[part], np.zeros_like(pose.x[part]), blocks, warped=body.stiffness_damping)
             np.einsum("bii->bi", blocks)[:] += (body.mass_damping * body.mass_weights)[:, None]
+            body.add_damping(pose.x[part], 1.0, blocks)
         return out
 
     def times_blocks(self, blocks: Array, v: Array) -> Array:
