@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from pliant.body import Body, Joint, Several, Tie, Weld
-from pliant.body.joint_frames import JointFrames
+from pliant.body.joint_frames import BOTH, JointFrames
 from pliant.errors import InputError
 from pliant.port import JointPort, Port
 from pliant.robot.mounted import errors_about
@@ -60,6 +60,11 @@ class Places:
         with errors_about(who):
             own = port.on(self._frames, self._moving.index(port.joint))
         return PortPlace(own, self._frames, int(self.first_nodes[-1]), None)
+
+    def frames_of(self, joint: str) -> slice:
+        """The nodes of the frames of a joint that moves."""
+        first = int(self.first_nodes[-1]) + BOTH * self._moving.index(joint)
+        return slice(first, first + BOTH)
 
     def number(self, body: str | Body | None, who: str) -> int:
         """Which body is meant: by name, by itself, or the only one."""

@@ -410,12 +410,18 @@ class Robot:
         return out
 
     def wrench(self, state: State, name: str) -> Wrench:
-        """The force [N] and moment [N m] that a joint or a clamp holds with at an equilibrium: on part a of the joint of this
-        name, about its point; or on the fixed nodes of the body of this name, about their middle."""
+        """The force [N] and moment [N m] that a joint or a clamp holds with at an equilibrium.
+
+        On part a of the joint of this name, about its point, its spring and its motor counted; or on the fixed nodes of the
+        body of this name, about their middle.
+        """
         self.require_fits(state)
         assembly, (part, side) = self.equations.assembly, self._joined.joints.get(name, (-1, 0))
         if side:
             gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
+            gradient[self._places.frames_of(name)] = (
+                0.0  # a spring or a motor in the joint is part of what it holds with
+            )
             found = on_part(assembly, state.pose, gradient, part)
             return found if side > 0 else -found
         if name in self.joints:
