@@ -119,50 +119,74 @@ def carry_blocks(jobs, scales, levers, values, out):
     to its targets, where they are not -1. mode 1: B^T stands for B; 2: both nodes are on one part, and the mirror image of B
     counts as well (L_b^T B^T joins L_a^T B, and B L_b is its mirror image); 3: both.
     """
-    B = np.empty((3, 3))
-    G = np.empty((3, 3))
-    H = np.empty((3, 3))
-    W = np.empty((3, 3))
+    nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for t in range(jobs.shape[0]):
-        block, a, b, mode = jobs[t, 0], jobs[t, 1], jobs[t, 2], jobs[t, 3]
-        first, second, third, fourth = jobs[t, 4], jobs[t, 5], jobs[t, 6], jobs[t, 7]
-        scale = scales[t]
-        for i in range(3):
-            for j in range(3):
-                B[i, j] = scale * (values[block, j, i] if mode & 1 else values[block, i, j])
-        for i in range(3):
-            for j in range(3):
-                out[first, i, j] += B[i, j] + B[j, i] if mode & 2 else B[i, j]
-        if b >= 0:  # H = [r_b] B^T, whose transpose is B L_b
-            x, y, z = levers[b, 0], levers[b, 1], levers[b, 2]
-            for j in range(3):
-                H[0, j] = y * B[j, 2] - z * B[j, 1]
-                H[1, j] = z * B[j, 0] - x * B[j, 2]
-                H[2, j] = x * B[j, 1] - y * B[j, 0]
-        if third >= 0:
-            for i in range(3):
-                for j in range(3):
-                    out[third, i, j] += H[j, i]
-        if second < 0:
+        a, b, mode = jobs[t, 1], jobs[t, 2], jobs[t, 3]
+        B = _scaled(values[jobs[t, 0]], scales[t])
+        if mode & 1:
+            B = _flipped(B)
+        mirrored = mode & 2
+        _add(out[jobs[t, 4]], B)
+        if mirrored:
+            _add(out[jobs[t, 4]], _flipped(B))
+        H = nothing  # [r_b] B^T, whose transpose is B L_b
+        if b >= 0:
+            H = _turned(levers[b], _flipped(B))
+        if jobs[t, 6] >= 0:
+            _add(out[jobs[t, 6]], _flipped(H))
+        if jobs[t, 5] < 0:
             continue
-        x, y, z = levers[a, 0], levers[a, 1], levers[a, 2]
-        for j in range(3):  # G = L_a^T B = [r_a] B
-            G[0, j] = y * B[2, j] - z * B[1, j]
-            G[1, j] = z * B[0, j] - x * B[2, j]
-            G[2, j] = x * B[1, j] - y * B[0, j]
-        for i in range(3):
-            for j in range(3):
-                out[second, i, j] += G[i, j] + H[i, j] if mode & 2 else G[i, j]
-        if fourth < 0:
+        G = _turned(levers[a], B)  # L_a^T B
+        _add(out[jobs[t, 5]], G)
+        if mirrored:
+            _add(out[jobs[t, 5]], H)
+        if jobs[t, 7] < 0:
             continue
-        x, y, z = levers[b, 0], levers[b, 1], levers[b, 2]
-        for i in range(3):  # W = G L_b
-            W[i, 0] = G[i, 2] * y - G[i, 1] * z
-            W[i, 1] = G[i, 0] * z - G[i, 2] * x
-            W[i, 2] = G[i, 1] * x - G[i, 0] * y
-        for i in range(3):
-            for j in range(3):
-                out[fourth, i, j] += W[i, j] + W[j, i] if mode & 2 else W[i, j]
+        W = _turned(levers[b], _flipped(G))  # the transpose of L_a^T B L_b
+        _add(out[jobs[t, 7]], _flipped(W))
+        if mirrored:
+            _add(out[jobs[t, 7]], W)
+
+
+@kernel
+def _scaled(block, scale):
+    """A block [3, 3] times a number, as nine numbers, row by row."""
+    return (
+        scale * block[0, 0], scale * block[0, 1], scale * block[0, 2],
+        scale * block[1, 0], scale * block[1, 1], scale * block[1, 2],
+        scale * block[2, 0], scale * block[2, 1], scale * block[2, 2],
+    )  # fmt: skip
+
+
+@kernel
+def _flipped(B):
+    """The transpose."""
+    return B[0], B[3], B[6], B[1], B[4], B[7], B[2], B[5], B[8]
+
+
+@kernel
+def _turned(r, B):
+    """[r] B."""
+    x, y, z = r[0], r[1], r[2]
+    return (
+        y * B[6] - z * B[3], y * B[7] - z * B[4], y * B[8] - z * B[5],
+        z * B[0] - x * B[6], z * B[1] - x * B[7], z * B[2] - x * B[8],
+        x * B[3] - y * B[0], x * B[4] - y * B[1], x * B[5] - y * B[2],
+    )  # fmt: skip
+
+
+@kernel
+def _add(out, B):
+    """out [3, 3] += B."""
+    out[0, 0] += B[0]
+    out[0, 1] += B[1]
+    out[0, 2] += B[2]
+    out[1, 0] += B[3]
+    out[1, 1] += B[4]
+    out[1, 2] += B[5]
+    out[2, 0] += B[6]
+    out[2, 1] += B[7]
+    out[2, 2] += B[8]
 
 
 @kernel

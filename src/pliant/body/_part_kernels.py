@@ -44,10 +44,9 @@ def turn_by(theta, out):
 
 
 @kernel
-def straighten(R):
-    """R [3, 3] <- R (3 I - R^T R) / 2: takes out the rounding that products of rotations collect, to first order."""
-    S = np.empty((3, 3))
-    T = np.empty((3, 3))
+def straighten(R, S, T):
+    """R [3, 3] <- R (3 I - R^T R) / 2: takes out the rounding that products of rotations collect, to first order. S, T [3, 3]:
+    memory to work in."""
     for i in range(3):
         for j in range(3):
             total = 0.0
@@ -61,30 +60,30 @@ def straighten(R):
 
 
 @kernel
-def turn_joint(basis, rank, step, Q):
-    """Q [3, 3], the rotation of a part seen from its parent, after a step [3] along its free directions [3, 3].
+def turn_joint(basis, rank, step, Q, theta, E, T):
+    """Q [3, 3], the rotation of a part seen from its parent, after a step [3] along its free directions [3, 3]; theta [3],
+    E, T [3, 3]: memory to work in.
 
     About one axis only the angle is kept, so that a hinge stays one however often it moves."""
     if rank == 0:
         return
-    E = np.empty((3, 3))
-    theta = np.zeros(3)
-    for j in range(3):
-        for i in range(3):
-            theta[i] += basis[i, j] * step[j]
+    for i in range(3):
+        theta[i] = basis[i, 0] * step[0] + basis[i, 1] * step[1] + basis[i, 2] * step[2]
     if rank == 1:
-        e = np.zeros(3)
-        for j in range(3):
-            for i in range(3):
-                e[i] += basis[i, j]
-        sine = 0.5 * (e[0] * (Q[2, 1] - Q[1, 2]) + e[1] * (Q[0, 2] - Q[2, 0]) + e[2] * (Q[1, 0] - Q[0, 1]))
+        x = basis[0, 0] + basis[0, 1] + basis[0, 2]
+        y = basis[1, 0] + basis[1, 1] + basis[1, 2]
+        z = basis[2, 0] + basis[2, 1] + basis[2, 2]
+        sine = 0.5 * (x * (Q[2, 1] - Q[1, 2]) + y * (Q[0, 2] - Q[2, 0]) + z * (Q[1, 0] - Q[0, 1]))
         angle = atan2(sine, 0.5 * (Q[0, 0] + Q[1, 1] + Q[2, 2] - 1.0))
-        for i in range(3):
-            theta[i] += angle * e[i]
+        theta[0] += angle * x
+        theta[1] += angle * y
+        theta[2] += angle * z
         turn_by(theta, Q)
         return
     turn_by(theta, E)
-    T = Q.copy()
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = Q[i, j]
     for i in range(3):
         for j in range(3):
             Q[i, j] = E[i, 0] * T[0, j] + E[i, 1] * T[1, j] + E[i, 2] * T[2, j]
@@ -100,6 +99,9 @@ def move_parts(parents, offsets, slides, turns, ranks, numbers, step, centers, r
     Q = np.empty((3, 3))
     s = np.empty(3)
     along = np.empty(3)
+    theta = np.empty(3)
+    E = np.empty((3, 3))
+    T = np.empty((3, 3))
     nothing = np.zeros(3)
     for p in range(parents.shape[0]):
         a = parents[p]
@@ -119,7 +121,7 @@ def move_parts(parents, offsets, slides, turns, ranks, numbers, step, centers, r
             for i in range(3):
                 for j in range(3):
                     Q[i, j] = 1.0 if i == j else 0.0
-        turn_joint(turns[p], ranks[p, 1], turn, Q)
+        turn_joint(turns[p], ranks[p, 1], turn, Q, theta, E, T)
         for j in range(3):
             along[j] = shift[j]
             for i in range(3):
@@ -143,7 +145,7 @@ def move_parts(parents, offsets, slides, turns, ranks, numbers, step, centers, r
                 for k in range(3):
                     total += new_rotations[a, i, k] * Q[k, j]
                 new_rotations[p, i, j] = total
-        straighten(new_rotations[p])
+        straighten(new_rotations[p], E, T)
 
 
 @kernel

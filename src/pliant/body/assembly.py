@@ -85,14 +85,17 @@ class Assembly:
 
     @cached_property
     def _neighbours(self) -> tuple[Ids, Ids, Array]:
-        """Pairs of nodes that the bodies couple, and their distances at rest [m], [b] each; without those in one place."""
+        """Pairs of nodes that the bodies couple, and their distances at rest [m], [b] each; without those in one place or on
+        one part, which stay as far apart as they are."""
         own = [part for body, part in zip(self.bodies, self.body_slices, strict=True) if body.deforms]
         rows, cols = (
             np.concatenate([np.empty(0, np.int64), *(ids[part] for part in own)])
             for ids in (self.node_rows, self.node_cols)
         )
         lengths = np.linalg.norm(self.rest_x[rows] - self.rest_x[cols], axis=1)
-        apart = lengths > 1e-12 * np.ptp(self.rest_x)
+        part = np.full(self.node_count, -1)
+        part[self.parts.seats[:, 0]] = self.parts.seats[:, 1]
+        apart = (lengths > 1e-12 * np.ptp(self.rest_x)) & ((part[rows] < 0) | (part[rows] != part[cols]))
         return rows[apart], cols[apart], lengths[apart]
 
     def largest_entries(self, values: Array) -> Array:

@@ -82,10 +82,14 @@ class Joining:
             raise InputError(f"{who} is on no node", remedy="choose nodes, with mesh.where(...)")
         return number, first + body.completed(ids)
 
-    def part(self, place: Place | None, who: str) -> tuple[int, int]:
-        """The group that a place is, made where there is none yet, or the ground; and the number of its body."""
+    def body_of(self, place: Place, who: str) -> int:
+        """The number of the body that a place is on."""
+        return self.body(place[0] if isinstance(place, tuple) else place, who)
+
+    def part(self, place: Place | None, who: str) -> int:
+        """The group that a place is, made where there is none yet, or the ground."""
         if place is None:
-            return GROUND, GROUND
+            return GROUND
         number, nodes = self.nodes(place, who)
         owners = np.unique(self.owner[nodes])
         if len(owners) > 1 or owners[0] == -3:
@@ -95,9 +99,9 @@ class Joining:
                 remedy="hold each node in one way, or give all nodes of one rigid part",
             )
         if owners[0] != -2:
-            return int(owners[0]), number
+            return int(owners[0])
         self._require_extent(nodes, who)
-        return self._new(Group(f"{self.names[number]} at {who}", nodes)), number
+        return self._new(Group(f"{self.names[number]} at {who}", nodes))
 
     def _require_extent(self, nodes: Ids, who: str) -> None:
         spread = np.linalg.svd(self.rest[nodes] - self.rest[nodes].mean(axis=0), compute_uv=False)
@@ -107,15 +111,16 @@ class Joining:
             )
 
     def distance(self, a: Place, b: Place | None, who: str) -> float:
-        """How far two welded places are from each other at rest [m]; 0 to the ground, or within a solid."""
+        """How far two welded places are from each other at rest [m]; 0 to the ground, within a solid, and for a rigid body
+        without a surface, of which nobody knows where it ends."""
         if b is None:
             return 0.0
         from scipy.spatial import cKDTree
 
         one, other = self._points(a, who), self._points(b, who)
         for place, points in ((a, other), (b, one)):
-            number = self.nodes(place, who)[0]
-            if not isinstance(place, tuple) and self.bodies[number].contains(points).any():
+            body = self.bodies[self.nodes(place, who)[0]]
+            if not body.deforms and (not len(body.surface().triangles) or body.contains(points).any()):
                 return 0.0
         return float(cKDTree(one).query(other)[0].min())
 

@@ -43,6 +43,10 @@ class Places:
         if isinstance(port, JointPort):
             return self._on_joint(port, who)
         if isinstance(body, Sequence) and not isinstance(body, str):
+            if not port.spans:
+                raise InputError(
+                    f"{who} is a {type(port).__name__}, which is on one body", remedy="give body= that one"
+                )
             numbers = [self.number(one, who) for one in body]
             rest = np.concatenate([own.rest for own in self._bodies])
             firsts = [int(self.first_nodes[k]) for k in numbers]

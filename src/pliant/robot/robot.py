@@ -412,8 +412,8 @@ class Robot:
     def wrench(self, state: State, name: str) -> Wrench:
         """The force [N] and moment [N m] that a joint or a clamp holds with at an equilibrium.
 
-        On part a of the joint of this name, about its point, its spring and its motor counted; or on the fixed nodes of the
-        body of this name, about their middle.
+        On part a of the joint of this name, about its point, its spring and its motor counted; on what is welded to the ground;
+        or on the fixed nodes of the body of this name: these about the middle of their nodes.
         """
         self.require_fits(state)
         assembly, (part, side) = self.equations.assembly, self._joined.joints.get(name, (-1, 0))
@@ -424,15 +424,18 @@ class Robot:
             )
             found = on_part(assembly, state.pose, gradient, part)
             return found if side > 0 else -found
-        if name in self.joints:
+        if name in self.joints and name not in self._joined.clamps:
             raise InputError(
                 f"{name!r} makes one part of two, which holds itself", remedy="ask a joint that moves, or a fixed body"
             )
-        own = self.nodes_of(name)
-        held = own.start + np.flatnonzero(assembly.held[own])
+        held = self._joined.clamps[name] if name in self.joints else self._held_nodes_of(name)
         if not len(held):
             raise InputError(f"no node of {name!r} is fixed", remedy="ask a fixed body, or a joint")
         return on_nodes(state.x[held], self.reactions(state)[held])
+
+    def _held_nodes_of(self, body: str) -> NDArray[np.int64]:
+        own = self.nodes_of(body)
+        return np.asarray(own.start + np.flatnonzero(self.equations.assembly.held[own]))
 
     def linearize(
         self,

@@ -168,6 +168,8 @@ class _Scene:
             for name, body in zip(robot.body_names, robot.bodies, strict=True)
             if len(body.surface().triangles)
         ]
+        if not self._parts:
+            raise InputError("no body of this robot has a surface", remedy="give RigidBody a surface to draw")
         shown = [
             surface.positions(now)
             for body, nodes, surface in self._parts
@@ -208,7 +210,7 @@ class _Scene:
         self._frame(axes)
         axes.view_init(*self._view)
         axes.set_title(title)
-        if legend:
+        if legend and any(body.deforms for body, _, _ in self._parts):
             canvas.colorbar(colours, ax=axes, shrink=0.6, pad=0.08).set_label("von Mises stress [kPa]")
         return canvas
 

@@ -298,6 +298,8 @@ def test_ports_across_bodies_say_what_they_miss():
     robot.impose("pull", between, effort=0.1, body=("a", "b"))
     with pytest.raises(InputError, match="2 points is on 3 bodies"):
         robot.impose("more", between, effort=0.1, body=("a", "b", "a"))
+    with pytest.raises(InputError, match="a Frame, which is on one body"):
+        robot.sense("frame", pl.Frame([0, 1, 2]), body=("a", "b"))
     with pytest.raises(InputError, match="'knee'"):
         robot.sense("angle", pl.Hinge.on("knee"))
     with pytest.raises(InputError, match="is a Ball"):
@@ -307,17 +309,20 @@ def test_ports_across_bodies_say_what_they_miss():
 
 
 def test_a_loop_is_closed_by_a_port():
-    """Four bars: three joints make the tree, and a held distance closes it, as the error about loops says."""
+    """Four bars, the last on a fixed base: three joints make the tree, and a port pins rocker and base together, as the error
+    about loops says."""
     corners = np.array([[0, 0, 0], [0, 0, 0.2], [0.3, 0, 0.2], [0.3, 0, 0]], float)
     bodies = {name: rod(corners[k], corners[k + 1]) for k, name in enumerate(("crank", "coupler", "rocker"))}
+    bodies["base"] = pl.RigidBody(mass=1.0, center=(0.15, 0, 0), inertia=(1, 1, 1), fixed=True)
     hinge = {"axis": (0, 1, 0)}
     joints = [
-        pl.Revolute("crank", point=corners[0], stiffness=0.05, **hinge),
+        pl.Revolute("crank", "base", point=corners[0], stiffness=0.05, **hinge),
         pl.Revolute("coupler", "crank", point=corners[1], stiffness=0.05, **hinge),
         pl.Revolute("rocker", "coupler", point=corners[2], stiffness=0.05, **hinge),
     ]
     robot = pl.Robot(bodies, joints=joints)
-    robot.impose("pin", pl.Point(near=corners[3], axes="xz"), displacement=corners[3, [0, 2]], body="rocker")
+    pin = pl.Point(near=corners[3], axes="xz", against=corners[3])
+    robot.impose("pin", pin, displacement=(0, 0), body=("rocker", "base"))
     robot.impose("turn", pl.Hinge.on("joint 0"), displacement=0.3)
     robot.sense("corner", pl.Point(near=corners[1]), body="crank")
     robot.sense("other", pl.Point(near=corners[2]), body="coupler")
@@ -326,3 +331,106 @@ def test_a_loop_is_closed_by_a_port():
     assert one == pytest.approx([0.2 * np.sin(0.3), 0, 0.2 * np.cos(0.3)], abs=1e-8)
     assert np.linalg.norm(two - one) == pytest.approx(0.3, abs=1e-9)
     assert np.linalg.norm(two - corners[3]) == pytest.approx(0.2, abs=1e-7)
+
+
+def mixture():
+    """Tets, springs and rigid bodies in one tree: a weld, a hinge, a ball, a slide and a tie, with loads on their ports."""
+    mesh, soft = beam(fixed=pl.make.box((0.06, 0.02, 0.02), (6, 2, 2)).where(x_below=0))
+    block = pl.solids.box((0.03, 0.02, 0.02)).translated((0.1, 0, 0))
+    lattice = pl.Lattice.voxels(block, 0.01)
+    springs = pl.SpringBody(lattice, 1e5)
+    pad_mesh = pl.make.box((0.02, 0.02, 0.02), (2, 2, 2)).translated((0.13, 0, 0))
+    bodies = {
+        "soft": soft,
+        "hand": rod((0.06, 0.01, 0.01), (0.1, 0.01, 0.01), 0.02),
+        "lattice": springs,
+        "pad": pl.TetBody(pad_mesh, LAW),
+        "finger": rod((0.08, 0.01, 0.01), (0.08, 0.06, 0.01), 0.01),
+        "stage": rod((0.08, 0.06, 0.01), (0.08, 0.06, 0.05), 0.01),
+    }
+    first = np.flatnonzero(springs.rest[:, 0] < 0.105)
+    joints = {
+        "wrist": pl.Revolute(
+            "hand", ("soft", mesh.where(x_above=0.06)), point=(0.06, 0.01, 0.01), axis=(0, 1, 1), stiffness=0.5
+        ),
+        "glue": pl.Weld(("lattice", first), "hand"),
+        "skin": pl.Tie(("pad", pad_mesh.where(x_below=0.13)), "lattice"),
+        "knuckle": pl.Ball("finger", "hand", point=(0.08, 0.01, 0.01), stiffness=0.2),
+        "rail": pl.Slide("stage", "finger", direction=(1, 0, 2), stiffness=30.0),
+    }
+    robot = pl.Robot(bodies, joints=joints, gravity=(0, 0, -G))
+    robot.impose("motor", pl.Hinge.on("wrist"), effort=0.01)
+    robot.impose("slider", pl.Slider("rail"), effort=0.2)
+    tendon = pl.Cable([(0.03, 0.01, 0.018), (0.08, 0.01, 0.02), (0.14, 0.01, 0.018)], pull=(-0.02, 0.01, 0.018))
+    robot.impose("tendon", tendon, effort=0.1, body=("soft", "hand", "pad"))
+    robot.impose(
+        "between", pl.Force((0.08, 0.06, 0.04), towards=(0.14, 0.01, 0.01)), effort=0.05, body=("stage", "pad")
+    )
+    return robot
+
+
+def test_tangent_of_a_mixture_is_the_second_slope_of_its_potential(rng):
+    """K on the coordinates of a tree of every kind of body and joint equals second differences of the potential, far from
+    balance; and the gradient its first differences."""
+    robot = mixture()
+    equations = robot.equations
+    assembly, loads = equations.assembly, robot.loads(robot.rest().efforts)
+    pose = assembly.rest()
+    parts = assembly.parts
+
+    def motion(size):
+        d = size * rng.normal(size=(assembly.coordinate_count, 3))
+        d[assembly.coordinate_count - parts.coordinate_count :] *= parts.free
+        turning = parts.numbers[:, 1]
+        d[turning[turning >= 0]] *= 100.0
+        return d
+
+    pose = assembly.moved(pose, motion(1e-3))
+    at = equations.factor(pose, loads, signed=True)
+    K, gradient = at.matrix(), at.on_coordinates(at.here.gradient)
+
+    def potential(step):
+        return equations.evaluate(assembly.moved(pose, step), loads, at.placed).potential
+
+    for _ in range(4):
+        u, v, h = motion(1.0), motion(1.0), 1e-6
+        slope = (potential(h * u) - potential(-h * u)) / (2 * h)
+        assert slope == pytest.approx(np.vdot(gradient, u), rel=1e-6)
+        h = 3e-6
+        ahead = potential(h * (u + v)) + potential(-h * (u + v))
+        second = (ahead - potential(h * (u - v)) - potential(h * (v - u))) / (4 * h * h)
+        expected = u.ravel() @ (K @ v.ravel())
+        scale = np.sqrt(abs(u.ravel() @ (K @ u.ravel())) * abs(v.ravel() @ (K @ v.ravel())))
+        assert second == pytest.approx(expected, rel=1e-5, abs=1e-6 * scale)
+
+
+def test_a_mixture_comes_to_rest_and_is_drawn(tmp_path):
+    """Statics of every kind of body and joint converges, the picture shows all of it, and a plant keeps the joints."""
+    from pliant.view import draw_bodies
+    from pliant.view.page.skin import skins_of
+
+    robot = mixture()
+    state = pl.Statics(robot, load_steps=2).solve().require().state
+    draw_bodies(robot, state, tmp_path / "mixture.png")
+    assert (tmp_path / "mixture.png").stat().st_size > 5000
+    assert len(skins_of(robot)) == 3  # rods without a surface are not drawn
+    plant = robot.with_roles({"tendon": None})
+    assert tuple(plant.joints) == tuple(robot.joints)
+    assert plant.equations.assembly.coordinate_count == robot.equations.assembly.coordinate_count
+
+
+def test_what_is_welded_to_the_ground_tells_what_holds_it():
+    """A bar whose end is welded to the ground is one whose end is fixed; the weld carries its weight, and a weld of two bodies
+    tells nothing."""
+    mesh, soft = beam()
+    left, right = mesh.where(x_below=0), mesh.where(x_above=0.06)
+    hand = pl.RigidBody(pl.solids.box((0.02, 0.02, 0.02)).translated((0.06, 0, 0)), 1000.0)
+    joints = {"clamp": pl.Weld(("soft", left)), "glue": pl.Weld("hand", ("soft", right))}
+    robot = pl.Robot({"soft": soft, "hand": hand}, joints=joints, gravity=(0, 0, -G))
+    state = pl.Statics(robot).solve().require().state
+    assert np.array_equal(state.x[left], mesh.nodes[left])
+    clamp = robot.wrench(state, "clamp")
+    assert clamp.force == pytest.approx([0, 0, robot.equations.masses.sum() * G], abs=1e-8)
+    assert clamp.moment[1] < -1e-3
+    with pytest.raises(InputError, match="'glue' makes one part of two"):
+        robot.wrench(state, "glue")
