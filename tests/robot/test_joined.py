@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -369,10 +371,53 @@ def mixture():
     return robot
 
 
-def test_tangent_of_a_mixture_is_the_second_slope_of_its_potential(rng):
+def random_joint(rng, a, b):
+    """A joint of any kind with random places, axes and springs."""
+    kind = rng.integers(4)
+    point, axis, stiffness = rng.uniform(0.05, 0.1, 3) * (1, 0.1, 0.1), rng.normal(size=3), float(rng.uniform(0.1, 1.0))
+    if kind == 0:
+        return pl.Weld(a, b)
+    if kind == 1:
+        return pl.Ball(a, b, point=point, stiffness=stiffness)
+    if kind == 2:
+        return pl.Slide(a, b, direction=axis, stiffness=50 * stiffness, limits=(-1e-4, 1e-4), stop=200.0)
+    return pl.Revolute(a, b, point=point, axis=axis, stiffness=stiffness, rest=0.1, limits=(-0.05, 0.02), stop=3.0)
+
+
+def random_tree(seed):
+    """Tets, springs and rigid bodies, soft nodes and whole bodies, hung on each other at random; a cable runs through them."""
+    rng = np.random.default_rng(seed)
+    mesh, soft = beam()
+    block = pl.solids.box((0.03, 0.02, 0.02)).translated((0.1, 0, 0))
+    springs = pl.SpringBody(pl.Lattice.voxels(block, 0.01), 1e5)
+    bodies = {"soft": soft, "springs": springs}
+    places = [("soft", mesh.where(x_above=0.06)), ("springs", np.flatnonzero(springs.rest[:, 0] < 0.105))]
+    for k in range(4):
+        bodies[f"rigid {k}"] = rod(rng.uniform(0, 0.1, 3), rng.uniform(0, 0.1, 3), 0.02)
+        places.append(f"rigid {k}")
+    order = rng.permutation(len(places))
+    joints = {}
+    for k, own in enumerate(order[1:], 1):
+        joints[f"joint {own}"] = random_joint(rng, places[own], places[order[rng.integers(k)]])
+    ground = ("soft", mesh.where(x_below=0)) if rng.integers(2) else None
+    if ground is not None:
+        joints["ground"] = random_joint(rng, ground, None)
+    robot = pl.Robot(bodies, joints=joints, gravity=(0, 0, -G))
+    cable = pl.Cable([(0.03, 0.01, 0.018), (0.05, 0.02, 0.02), (0.12, 0.01, 0.018)])
+    robot.impose("cable", cable, effort=0.1, body=("soft", "rigid 0", "springs"))
+    for name, joint in joints.items():
+        if isinstance(joint, pl.Revolute | pl.Slide):
+            port = pl.Hinge.on(name) if isinstance(joint, pl.Revolute) else pl.Slider(name)
+            robot.impose(f"motor of {name}", port, effort=0.02)
+    return robot
+
+
+@pytest.mark.parametrize("make", [mixture, *(partial(random_tree, seed) for seed in range(6))])
+@pytest.mark.filterwarnings("ignore:joint .* welds parts")
+def test_tangent_of_a_tree_of_bodies_is_the_second_slope_of_its_potential(make, rng):
     """K on the coordinates of a tree of every kind of body and joint equals second differences of the potential, far from
     balance; and the gradient its first differences."""
-    robot = mixture()
+    robot = make()
     equations = robot.equations
     assembly, loads = equations.assembly, robot.loads(robot.rest().efforts)
     pose = assembly.rest()
@@ -396,7 +441,6 @@ def test_tangent_of_a_mixture_is_the_second_slope_of_its_potential(rng):
         u, v, h = motion(1.0), motion(1.0), 1e-6
         slope = (potential(h * u) - potential(-h * u)) / (2 * h)
         assert slope == pytest.approx(np.vdot(gradient, u), rel=1e-6)
-        h = 3e-6
         ahead = potential(h * (u + v)) + potential(-h * (u + v))
         second = (ahead - potential(h * (u - v)) - potential(h * (v - u))) / (4 * h * h)
         expected = u.ravel() @ (K @ v.ravel())

@@ -114,7 +114,8 @@ class Assembly:
         the longest lever."""
         out = np.ones((self.coordinate_count, 1))
         turning = self.parts.numbers[:, 1]
-        out[turning[turning >= 0], 0] = self.parts.reaches(self.rest_x)[turning >= 0]
+        shortest = 1e-6 * float(np.ptp(self.rest_x))  # of a part whose nodes are all at its pivot
+        out[turning[turning >= 0], 0] = np.maximum(self.parts.reaches(self.rest_x), shortest)[turning >= 0]
         return out
 
     @cached_property
