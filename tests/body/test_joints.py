@@ -100,6 +100,15 @@ def test_dampers_take_power(rng):
     assert [u @ D @ u for u in each] == pytest.approx([0.7 * 9, 2.0 * 0.25, 0.4 * 5.25])
 
 
+def test_ports_on_joints_have_their_slopes_and_curvatures(rng):
+    """The angle of a hinge and the way of a slide, as ports, by finite differences; a ball has neither."""
+    frames, _ = turned_frames(rng)
+    for number, port in enumerate((pl.Hinge.on("joint"), pl.Slider("joint"))):
+        pl.check_port(port.on(frames, number), frames)
+        with pytest.raises(InputError, match="is a Ball"):
+            port.on(frames, 2)
+
+
 def test_a_joint_of_a_part_with_itself_is_refused():
     """Named, also where both sides are the ground, or welded to it."""
     bodies = {"a": block(), "b": block((0.1, 0, 0), fixed=True)}

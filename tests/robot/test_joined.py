@@ -478,3 +478,17 @@ def test_what_is_welded_to_the_ground_tells_what_holds_it():
     assert clamp.moment[1] < -1e-3
     with pytest.raises(InputError, match="'glue' makes one part of two"):
         robot.wrench(state, "glue")
+
+
+def test_a_hinge_measures_one_body_against_another():
+    """Two arms on one axis, turned by 0.3 and -0.2: regions of two bodies have the angle 0.5 between them."""
+    axis = {"point": (0, 0, 0), "axis": (0, 0, 1)}
+    bodies = {"a": rod((0, 0, 0), (0.2, 0, 0)), "b": rod((0, 0, 0.01), (0.2, 0, 0.01))}
+    robot = pl.Robot(bodies, joints={name: pl.Revolute(name, stiffness=1.0, **axis) for name in bodies})
+    for name, angle in (("a", 0.3), ("b", -0.2)):
+        robot.impose(f"servo {name}", pl.Hinge.on(name), displacement=angle)
+    robot.sense("between", pl.Hinge("whole", against="whole", **axis), body=("a", "b"))
+    state = pl.Statics(robot).solve().require().state
+    assert robot.displacement(state, "between") == pytest.approx([0.5], abs=1e-8)
+    with pytest.raises(InputError, match="2 regions is on 3 bodies"):
+        robot.sense("more", pl.Hinge("whole", against="whole", **axis), body=("a", "b", "a"))
