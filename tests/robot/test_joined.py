@@ -492,3 +492,21 @@ def test_a_hinge_measures_one_body_against_another():
     assert robot.displacement(state, "between") == pytest.approx([0.5], abs=1e-8)
     with pytest.raises(InputError, match="2 regions is on 3 bodies"):
         robot.sense("more", pl.Hinge("whole", against="whole", **axis), body=("a", "b", "a"))
+
+
+def test_which_side_is_a_changes_signs_only():
+    """The arm held by the base, or the base by the arm: the same balance; the angle and the wrench change their signs."""
+    arm = rod((0, 0, 0), (0.3, 0, 0))
+    base = pl.RigidBody(mass=1.0, center=(0, 0, 0), inertia=(1, 1, 1), fixed=True)
+    found = []
+    for sides in (("arm", "base"), ("base", "arm")):
+        hinge = pl.Revolute(*sides, point=(0, 0, 0), axis=(0, 1, 0.2), stiffness=0.4)
+        robot = pl.Robot({"arm": arm, "base": base}, joints={"shoulder": hinge}, gravity=(0, 0, -G))
+        robot.sense("angle", pl.Hinge.on("shoulder"))
+        state = pl.Statics(robot, tolerance=1e-12).solve().require().state
+        held = robot.wrench(state, "shoulder")
+        found.append((robot.nodes(state, "arm"), robot.displacement(state, "angle"), held.force, held.moment))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-12)
+    for one, other in zip(found[0][1:], found[1][1:], strict=True):
+        assert one == pytest.approx(-other, abs=1e-10)
+    assert found[0][1][0] > 0.1
