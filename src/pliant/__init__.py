@@ -9,13 +9,13 @@ each room's docstring is its tour.
 from typing import TYPE_CHECKING, Any
 
 from pliant.algebra.condensed import Condensed
-from pliant.body import SpringBody, TetBody
+from pliant.body import Ball, Revolute, RigidBody, Slide, SpringBody, TetBody, Tie, Weld
 from pliant.control import Inverse
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes, settled, stability
-from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Stiffness, check_port
+from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Slider, Stiffness, check_port
 from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ball",
     "Cable",
     "Capstan",
     "Cavity",
@@ -50,9 +51,13 @@ __all__ = [
     "Point",
     "Port",
     "Recorded",
+    "Revolute",
+    "RigidBody",
     "Robot",
     "Role",
     "Simulation",
+    "Slide",
+    "Slider",
     "SpringBody",
     "Square",
     "StVenantKirchhoff",
@@ -62,7 +67,9 @@ __all__ = [
     "SurfaceMesh",
     "TetBody",
     "TetMesh",
+    "Tie",
     "Waypoints",
+    "Weld",
     "check_port",
     "make",
     "natural_modes",

@@ -316,7 +316,7 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="What to measure: fem, held, inverse, qp, realtime or springs.")],
+    what: Annotated[str, typer.Argument(help="What to measure: fem, held, inverse, qp, realtime, rods or springs.")],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
@@ -363,13 +363,17 @@ def bench(
 
         figures = repeated(measured, repeats)
         title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop; then its model's process is killed"
+    elif what == "rods":
+        from pliant.bench import rods
+
+        figures, title = repeated(rods.measure, repeats), "rigid parts, one thread, beside as many plain coordinates"
     elif what == "springs":
         from pliant.bench import springs
 
         figures, title = repeated(springs.measure, repeats), "explicit steps of spring lattices, Verlet, no contact"
     else:
         raise InputError(
-            f"there is no benchmark {what!r}", remedy="choose: fem, held, inverse, qp, realtime or springs"
+            f"there is no benchmark {what!r}", remedy="choose: fem, held, inverse, qp, realtime, rods or springs"
         )
     print_figures(figures, title)
     print("\n".join(lines))

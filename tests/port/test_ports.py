@@ -37,6 +37,7 @@ PORTS = {
     "force between": Force((0.011, 0.013, 0.02), towards=(0.05, 0.03, 0.011)),
     "point": Point(near=(0.06, 0.04, 0.04)),
     "points": Point(near=[(0.01, 0.013, 0.02), (0.05, 0.03, 0.011)], axes="xz"),
+    "point seen from another": Point(near=(0.01, 0.013, 0.02), axes="zx", against=(0.05, 0.03, 0.011)),
     "cavity": Cavity(INNER),
     "cable": Cable([(0.011, 0.013, 0.02), (0.031, 0.03, 0.022), (0.052, 0.013, 0.02)]),
     "pulled cable": Cable([(0.021, 0.013, 0.02), (0.052, 0.023, 0.03)], pull=(-0.03, 0.01, 0.04)),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.view import Page
 from pliant.view.page.bands import cut_into_bands
 from pliant.view.page.bars import actuator_bars
 from pliant.view.page.palette import mixed, readable, rounded, stress_colours
@@ -40,8 +41,8 @@ def test_a_lattice_is_drawn_by_its_hull():
     (skin,) = skins_of(robot)
     assert area(skin.vertices(robot.rest().x).astype(float), skin.faces) == pytest.approx(56e-4)
     assert area(skin.vertices(state.x).astype(float), skin.faces) == pytest.approx(56e-4, rel=0.05)
-    stress = skin.stress(state.x)
-    assert stress[skin.nodes == 0].mean() > 5 * stress[skin.nodes == lattice.where(x_above=0.06)[0]].mean()
+    stress, nodes = skin.stress(state.x), skin.carried.nodes[:, 0]
+    assert stress[nodes == 0].mean() > 5 * stress[nodes == lattice.where(x_above=0.06)[0]].mean()
 
 
 def test_bands_cover_the_surface_once_and_lie_between_their_levels(rng):
@@ -80,7 +81,7 @@ def test_stress_of_a_skin_is_that_of_the_body():
     robot.impose("pull", pl.Force(mesh.nodes[mesh.where(x_above=0.1)], direction=(1, 0, 0)), effort=0.1)
     state = pl.Statics(robot).solve().require().state
     skin = skins_of(robot)[0]
-    middle = np.abs(body.rest[skin.nodes][:, 0] - 0.05) < 0.02
+    middle = np.abs(body.rest[skin.carried.nodes[:, 0]][:, 0] - 0.05) < 0.02
     assert skin.stress(state.x)[middle] == pytest.approx(1000.0, rel=0.02)
     assert skin.vertices(state.x).dtype == np.float32
 
@@ -110,3 +111,34 @@ def test_readable_numbers_and_colours():
     assert mixed((0, 0, 0), (100, 200, 50), 0.5) == (50, 100, 25)
     assert len({tuple(c) for c in stress_colours(BANDS)}) == BANDS
     assert "20" in legend(20e3)
+
+
+def test_rigid_bodies_are_drawn_without_stress(tmp_path):
+    """A rigid box has a skin that moves with its frame and no stress; without a surface there is nothing to draw."""
+    from pliant.view import draw_bodies
+
+    box = pl.solids.box((0.06, 0.04, 0.02))
+    hinge = pl.Revolute("box", point=(0, 0, 0), axis=(0, 1, 0), stiffness=0.1)
+    robot = pl.Robot({"box": pl.RigidBody(box, 1000.0)}, joints=[hinge], gravity=(0, 0, -9.81))
+    state = pl.Statics(robot).solve().require().state
+    (skin,) = skins_of(robot)
+    assert area(skin.vertices(state.x).astype(float), skin.faces) == pytest.approx(box.area, rel=1e-5)
+    assert np.ptp(skin.vertices(state.x)[:, 2]) > np.ptp(box.nodes[:, 2]) + 1e-3
+    assert not skin.stress(state.x).any()
+    draw_bodies(robot, state, tmp_path / "box.png")
+    assert (tmp_path / "box.png").stat().st_size > 5000
+    point = pl.Robot(pl.RigidBody(mass=1.0, center=(0, 0, 0), inertia=(1, 1, 1)))
+    with pytest.raises(pl.PliantError, match="no body of this robot has a surface"):
+        draw_bodies(point, point.rest(), tmp_path / "point.png")
+
+
+def test_a_page_shows_a_robot_of_rigid_bodies():
+    """The page of a jointed rigid body opens, and takes its size from what is drawn."""
+    box = pl.solids.box((0.06, 0.04, 0.02))
+    hinge = pl.Revolute("box", point=(0, 0, 0), axis=(0, 1, 0), stiffness=0.1)
+    robot = pl.Robot({"box": pl.RigidBody(box, 1000.0)}, joints={"hinge": hinge}, gravity=(0, 0, -9.81))
+    robot.impose("motor", pl.Hinge.on("hinge"), effort=0.0)
+    with Page(robot) as page:
+        page.open(port=8830)
+        assert page.session.size == pytest.approx(0.06, rel=0.1)
+        assert page._scene.update_stress() == 0.0

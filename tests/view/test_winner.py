@@ -85,7 +85,7 @@ def test_an_engine_of_a_body_is_shown_too():
     pair, alone = Moving(body, engine), Running(engine)
     assert pair.length == alone.length == pytest.approx(0.03)
     np.testing.assert_array_equal(pair.surfaces()[0], alone.surfaces()[0])
-    np.testing.assert_array_equal(pair.surfaces()[0], body.boundary_triangles())
+    np.testing.assert_array_equal(pair.surfaces()[0], body.lattice.boundary_triangles())
     np.testing.assert_allclose(pair.masses, body.masses)
 
 

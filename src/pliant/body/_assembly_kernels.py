@@ -1,7 +1,9 @@
-"""Between nodes and free coordinates: x = Phi(q), with the slope T = dx/dq.
+"""Between nodes and free coordinates: x = Phi(q), with the slope T = dx/dq, in two stages.
 
-A plain node is one coordinate (a 3-vector) itself; a held node has none. The other nodes have *links* (node, coordinate,
-3x3 matrix M) with dx = sum M dq: one for a node that slides in a plane, two for a node of a rigid part.
+Nodes follow *carriers*, which are 3-vectors: a plain or sliding node its own, a node on a part the velocity of the part's pivot
+(carrier c) and its spin (c + 1), dx = u_c + u_(c + 1) x r with the lever r. A tied node follows other nodes, dx = sum w dx_m. A
+held node follows nothing (carrier -1).
+Carriers follow coordinates: most are one (`direct`), the others have links (coordinate, matrix M), u_c = sum M dq.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -9,46 +11,189 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from pliant.algebra.compiled import kernel
 
 
 @kernel
-def to_coordinates(plain, links, matrices, force, out):
-    """out [nc, 3] = T^T force: plain [n] is the coordinate of a plain node or -1, links [k, 2], matrices [k, 3, 3]."""
+def to_coordinates(carrier, seat, levers, direct, link_begin, links, matrices, force, out):
+    """out [nc, 3] = T^T force: carrier, seat [n] (of nodes: the first of their carriers, and where their lever is, or -1),
+    levers [s, 3]; direct [nk], links link_begin[c]:link_begin[c + 1] of carrier c, [k], matrices [k, 3, 3]."""
     for c in range(out.shape[0]):
         for i in range(3):
             out[c, i] = 0.0
-    for n in range(plain.shape[0]):
-        c = plain[n]
-        if c >= 0:
+    carried = np.zeros((direct.shape[0], 3))
+    for n in range(carrier.shape[0]):
+        c, s = carrier[n], seat[n]
+        if c < 0:
+            continue
+        x, y, z = force[n, 0], force[n, 1], force[n, 2]
+        carried[c, 0] += x
+        carried[c, 1] += y
+        carried[c, 2] += z
+        if s >= 0:
+            u, v, w = levers[s, 0], levers[s, 1], levers[s, 2]
+            carried[c + 1, 0] += v * z - w * y
+            carried[c + 1, 1] += w * x - u * z
+            carried[c + 1, 2] += u * y - v * x
+    for c in range(direct.shape[0]):
+        d = direct[c]
+        if d >= 0:
             for i in range(3):
-                out[c, i] = force[n, i]
-    for k in range(links.shape[0]):
-        n, c = links[k, 0], links[k, 1]
-        for i in range(3):
-            for j in range(3):
-                out[c, i] += matrices[k, j, i] * force[n, j]
+                out[d, i] += carried[c, i]
+        for k in range(link_begin[c], link_begin[c + 1]):
+            for i in range(3):
+                for j in range(3):
+                    out[links[k], i] += matrices[k, j, i] * carried[c, j]
 
 
 @kernel
-def to_nodes(plain, links, matrices, motion, out):
-    """out [n, 3] = T motion; zero at held nodes."""
+def to_nodes(carrier, seat, levers, direct, link_begin, links, matrices, motion, out):
+    """out [n, 3] = T motion; zero at held nodes, and at tied ones (see `follow_ties`)."""
+    carried = np.empty((direct.shape[0], 3))
+    for c in range(direct.shape[0]):
+        d = direct[c]
+        for i in range(3):
+            carried[c, i] = motion[d, i] if d >= 0 else 0.0
+        for k in range(link_begin[c], link_begin[c + 1]):
+            for i in range(3):
+                for j in range(3):
+                    carried[c, i] += matrices[k, i, j] * motion[links[k], j]
+    for n in range(carrier.shape[0]):
+        c, s = carrier[n], seat[n]
+        for i in range(3):
+            out[n, i] = carried[c, i] if c >= 0 else 0.0
+        if s >= 0:
+            x, y, z = levers[s, 0], levers[s, 1], levers[s, 2]
+            u, v, w = carried[c + 1, 0], carried[c + 1, 1], carried[c + 1, 2]
+            out[n, 0] += v * z - w * y
+            out[n, 1] += w * x - u * z
+            out[n, 2] += u * y - v * x
+
+
+@kernel
+def shift_nodes(plain, sliding, bases, step, x, out):
+    """out [n, 3] = x + step [nc, 3] for plain nodes and, along the columns of bases [k, 3, 3], for sliding [k, 2] ones (node,
+    coordinate); the others stay."""
     for n in range(plain.shape[0]):
         c = plain[n]
         for i in range(3):
-            out[n, i] = motion[c, i] if c >= 0 else 0.0
-    for k in range(links.shape[0]):
-        n, c = links[k, 0], links[k, 1]
+            out[n, i] = x[n, i] + step[c, i] if c >= 0 else x[n, i]
+    for k in range(sliding.shape[0]):
+        n, c = sliding[k, 0], sliding[k, 1]
         for i in range(3):
             for j in range(3):
-                out[n, i] += matrices[k, i, j] * motion[c, j]
+                out[n, i] += bases[k, i, j] * step[c, j]
+
+
+@kernel
+def follow_ties(tied, begin, masters, weights, x):
+    """x [n, 3] of tied nodes [t] = sum w x of their masters begin[k]:begin[k + 1]."""
+    for k in range(tied.shape[0]):
+        for i in range(3):
+            total = 0.0
+            for m in range(begin[k], begin[k + 1]):
+                total += weights[m] * x[masters[m], i]
+            x[tied[k], i] = total
+
+
+@kernel
+def load_masters(tied, begin, masters, weights, force):
+    """Hand the forces [n, 3] on tied nodes over to their masters."""
+    for k in range(tied.shape[0]):
+        for i in range(3):
+            for m in range(begin[k], begin[k + 1]):
+                force[masters[m], i] += weights[m] * force[tied[k], i]
+            force[tied[k], i] = 0.0
+
+
+@kernel
+def carry_blocks(jobs, scales, levers, values, out):
+    """Add the blocks of pairs of nodes to those of their carriers `out`.
+
+    A job (block B, seat of a, seat of b, mode, four targets) adds scale times
+
+        B, L_a^T B, B L_b, L_a^T B L_b,    L = -[r] the lever of a node
+
+    to its targets, where they are not -1. mode 1: B^T stands for B; 2: both nodes are on one part, and the mirror image of B
+    counts as well (L_b^T B^T joins L_a^T B, and B L_b is its mirror image); 3: both.
+    """
+    nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for t in range(jobs.shape[0]):
+        a, b, mode = jobs[t, 1], jobs[t, 2], jobs[t, 3]
+        B = _scaled(values[jobs[t, 0]], scales[t])
+        if mode & 1:
+            B = _flipped(B)
+        mirrored = mode & 2
+        _add(out[jobs[t, 4]], B)
+        if mirrored:
+            _add(out[jobs[t, 4]], _flipped(B))
+        H = nothing  # [r_b] B^T, whose transpose is B L_b
+        if b >= 0:
+            H = _turned(levers[b], _flipped(B))
+        if jobs[t, 6] >= 0:
+            _add(out[jobs[t, 6]], _flipped(H))
+        if jobs[t, 5] < 0:
+            continue
+        G = _turned(levers[a], B)  # L_a^T B
+        _add(out[jobs[t, 5]], G)
+        if mirrored:
+            _add(out[jobs[t, 5]], H)
+        if jobs[t, 7] < 0:
+            continue
+        W = _turned(levers[b], _flipped(G))  # the transpose of L_a^T B L_b
+        _add(out[jobs[t, 7]], _flipped(W))
+        if mirrored:
+            _add(out[jobs[t, 7]], W)
+
+
+@kernel
+def _scaled(block, scale):
+    """A block [3, 3] times a number, as nine numbers, row by row."""
+    return (
+        scale * block[0, 0], scale * block[0, 1], scale * block[0, 2],
+        scale * block[1, 0], scale * block[1, 1], scale * block[1, 2],
+        scale * block[2, 0], scale * block[2, 1], scale * block[2, 2],
+    )  # fmt: skip
+
+
+@kernel
+def _flipped(B):
+    """The transpose."""
+    return B[0], B[3], B[6], B[1], B[4], B[7], B[2], B[5], B[8]
+
+
+@kernel
+def _turned(r, B):
+    """[r] B."""
+    x, y, z = r[0], r[1], r[2]
+    return (
+        y * B[6] - z * B[3], y * B[7] - z * B[4], y * B[8] - z * B[5],
+        z * B[0] - x * B[6], z * B[1] - x * B[7], z * B[2] - x * B[8],
+        x * B[3] - y * B[0], x * B[4] - y * B[1], x * B[5] - y * B[2],
+    )  # fmt: skip
+
+
+@kernel
+def _add(out, B):
+    """out [3, 3] += B."""
+    out[0, 0] += B[0]
+    out[0, 1] += B[1]
+    out[0, 2] += B[2]
+    out[1, 0] += B[3]
+    out[1, 1] += B[4]
+    out[1, 2] += B[5]
+    out[2, 0] += B[6]
+    out[2, 1] += B[7]
+    out[2, 2] += B[8]
 
 
 @kernel
 def pull_back(jobs, matrices, values, out):
     """Add M_a^T B M_b to the blocks `out` for every job (block B, link a, link b, target, mode).
 
-    A link of -1 is the identity. mode 1: add the transpose instead; mode 2: add both (two nodes of one coordinate).
+    A link of -1 is the identity. mode 1: add the transpose instead; mode 2: add both (two carriers of one coordinate).
     """
     for t in range(jobs.shape[0]):
         block, a, b, target, mode = jobs[t, 0], jobs[t, 1], jobs[t, 2], jobs[t, 3], jobs[t, 4]

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.rotation import cross_matrix, exponential, nearest_rotation
 from pliant.algebra.sparse import BlockPattern
 from pliant.body import _assembly_kernels as kernels
+from pliant.body import _part_kernels as part_kernels
 from pliant.body.body import Array, Body, Ids
+from pliant.body.carried import CarriedBlocks, Carriers, PulledBlocks
+from pliant.body.connected import connected, held_pieces, require_supported
+from pliant.body.parts import Part, Parts, free_basis
+from pliant.body.tied import NO_TIES, Ties
 from pliant.errors import SupportError
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Where everything is: node positions x [n, 3] [m], and the centres [r, 3] [m] and rotations [r, 3, 3] of the rigid
+    """Where everything is: node positions x [n, 3] [m], and the pivots [p, 3] [m] and rotations [p, 3, 3] of the rigid
     parts. Treated as immutable."""
 
     x: Array
@@ -27,25 +31,49 @@ class Pose:
     rotations: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Slope:
+    """T = dx/dq at a pose: levers of the nodes on parts (s, 3), matrices of the links (k, 3, 3), and of the parts the
+    directions of their shifts and turns in space (p, 3, 3) and the pivots (p, 3)."""
+
+    levers: Array
+    matrices: Array
+    slides: Array
+    turns: Array
+    centers: Array
+
+
 class Assembly:
     """Bodies and further couplings between their nodes, with the free coordinates q of the whole.
 
-    Coordinates are 3-vectors: one per plain or sliding node, then two per rigid part (translation, rotation vector).
-    Nodes of all bodies are numbered in a row. The system's matrices live in one array `values` of 3x3 blocks:
+    Coordinates are 3-vectors: one per plain or sliding node, then up to two per rigid part (its shift, its turn). Nodes of all
+    bodies are numbered in a row. The system's matrices live in one array `values` of 3x3 blocks:
 
-        the blocks of the bodies | of the couplings | pulled back through sliding nodes and rigid parts | constants
+        the blocks of the bodies | of the couplings | on carriers | pulled back by links | curvature of parts | constants
 
-    of which `pattern` takes those that act on free coordinates.
+    of which `pattern` takes those that act on free coordinates. For carriers and links see `_assembly_kernels.py`; where all
+    nodes are plain there are none of the last four.
     """
 
-    def __init__(self, bodies: Sequence[Body], couplings: Sequence[tuple[Ids, Ids]] = ()) -> None:
-        """couplings: pairs (rows, cols) of node numbers, each a further list of blocks (the ports' curvature)."""
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        couplings: Sequence[tuple[Ids, Ids]] = (),
+        *,
+        parts: Sequence[Part] | None = None,
+        ties: Ties = NO_TIES,
+        held: Ids | None = None,
+    ) -> None:
+        """couplings: pairs (rows, cols) of node numbers, each a further list of blocks (the ports' curvature). parts: the tree
+        of rigid parts, by default those of the bodies, each by itself; ties: nodes that follow others; held (k,): further nodes
+        that never move."""
         self.bodies = tuple(bodies)
         self.begin = np.concatenate([[0], np.cumsum([body.node_count for body in bodies])]).astype(np.int64)
         self.node_count = int(self.begin[-1])
         self.rest_x = np.concatenate([body.rest for body in bodies])
-        self._collect_supports()
-        self._number_coordinates()
+        self.ties = ties
+        self._collect_supports(np.empty(0, np.int64) if held is None else held)
+        self._number_coordinates(rigid_parts(bodies) if parts is None else parts)
         self._lay_out_blocks(couplings)
         self._make_pattern()
 
@@ -57,10 +85,17 @@ class Assembly:
 
     @cached_property
     def _neighbours(self) -> tuple[Ids, Ids, Array]:
-        """Pairs of nodes that the bodies couple, and their distances at rest [m], [b] each; without those in one place."""
-        rows, cols = (ids[: self.body_slices[-1].stop] for ids in (self.node_rows, self.node_cols))
+        """Pairs of nodes that the bodies couple, and their distances at rest [m], [b] each; without those in one place or on
+        one part, which stay as far apart as they are."""
+        own = [part for body, part in zip(self.bodies, self.body_slices, strict=True) if body.deforms]
+        rows, cols = (
+            np.concatenate([np.empty(0, np.int64), *(ids[part] for part in own)])
+            for ids in (self.node_rows, self.node_cols)
+        )
         lengths = np.linalg.norm(self.rest_x[rows] - self.rest_x[cols], axis=1)
-        apart = lengths > 1e-12 * np.ptp(self.rest_x)
+        part = np.full(self.node_count, -1)
+        part[self.parts.seats[:, 0]] = self.parts.seats[:, 1]
+        apart = (lengths > 1e-12 * np.ptp(self.rest_x)) & ((part[rows] < 0) | (part[rows] != part[cols]))
         return rows[apart], cols[apart], lengths[apart]
 
     def largest_entries(self, values: Array) -> Array:
@@ -73,61 +108,67 @@ class Assembly:
         out[self.plain[plain]] = on_nodes[plain]
         return out
 
+    @cached_property
+    def reaches(self) -> Array:
+        """What a force [N] on a node may be on each coordinate, over it, (nc, 1): 1 for shifts, and for turns the length [m] of
+        the longest lever."""
+        out = np.ones((self.coordinate_count, 1))
+        turning = self.parts.numbers[:, 1]
+        shortest = 1e-6 * float(np.ptp(self.rest_x))  # of a part whose nodes are all at its pivot
+        out[turning[turning >= 0], 0] = np.maximum(self.parts.reaches(self.rest_x), shortest)[turning >= 0]
+        return out
+
+    @cached_property
+    def coordinates_per_node(self) -> Ids:
+        """How many coordinates each node follows, (n,)."""
+        counts = self.carriers.counts
+        if len(self.ties.tied):
+            np.add.at(counts, np.repeat(self.ties.tied, np.diff(self.ties.begin)), counts[self.ties.masters])
+        return counts
+
     def inverted_count(self, x: Array) -> int:
         """How many elements are inside out that must not be."""
         parts = zip(self.bodies, self.begin[:-1], self.begin[1:], strict=True)
         return sum(body.inverted_count(x[first:last]) for body, first, last in parts)
 
-    def _collect_supports(self) -> None:
-        """Held nodes, constraint normals per sliding node, and rigid groups, in the numbering of the whole."""
+    def _collect_supports(self, held: Ids) -> None:
+        """Held nodes, and the free directions of sliding ones, in the numbering of the whole."""
         self.prescribed = self._joined([body.supports.prescribed for body in self.bodies])
         fixed = self._joined([body.supports.fixed for body in self.bodies])
-        self.rigid_names: list[str] = []
-        self.rigid_nodes: list[Ids] = []
         normals: dict[int, list[Array]] = {}
         for begin, body in zip(self.begin, self.bodies, strict=False):
-            for name, ids in body.supports.rigid.items():
-                self.rigid_names.append(name)
-                self.rigid_nodes.append(begin + ids)
             for ids, normal in body.supports.sliding:
                 for node in begin + ids:
                     normals.setdefault(int(node), []).append(normal)
-        self._projectors = {node: _projector(planes) for node, planes in normals.items()}
-        pinned = [node for node, P in self._projectors.items() if not P.any()]
-        for node in pinned:
-            del self._projectors[node]
+        bases = {node: free_basis(_projector(planes)) for node, planes in sorted(normals.items())}
+        pinned = [node for node, basis in bases.items() if not basis.any()]
+        sliding = {node: basis for node, basis in bases.items() if basis.any()}
+        self.sliding = np.array(list(sliding), np.int64)
+        """Nodes that slide."""
+        self.sliding_bases = np.array(list(sliding.values())).reshape(-1, 3, 3)
+        """Their free directions, columns (k, 3, 3), zeros where there is none."""
         self.held = np.zeros(self.node_count, bool)
-        self.held[np.concatenate([fixed, self.prescribed, np.array(pinned, np.int64)])] = True
+        self.held[np.concatenate([fixed, self.prescribed, held, np.array(pinned, np.int64)])] = True
 
     def _joined(self, lists: Sequence[Ids]) -> Ids:
         return np.concatenate([begin + ids for begin, ids in zip(self.begin, lists, strict=False)])
 
-    def _number_coordinates(self) -> None:
-        rigid = np.zeros(self.node_count, bool)
-        for ids in self.rigid_nodes:
-            rigid[ids] = True
-        single = ~self.held & ~rigid
+    def _number_coordinates(self, tree: Sequence[Part]) -> None:
+        single = ~self.held
+        single[self.ties.tied] = False
+        for part in tree:
+            single[part.nodes] = False
         number = np.where(single, np.cumsum(single) - 1, -1)
-        sliding = np.array(sorted(self._projectors), np.int64)
-        links = [(node, number[node]) for node in sliding]
-        matrices = [self._projectors[int(node)] for node in sliding]
         count = int(single.sum())
-        self._levers: list[tuple[slice, int]] = []
-        for part, ids in enumerate(self.rigid_nodes):
-            links += [(node, count) for node in ids]
-            matrices += [np.eye(3)] * len(ids)
-            self._levers.append((slice(len(links), len(links) + len(ids)), part))
-            links += [(node, count + 1) for node in ids]
-            matrices += [np.zeros((3, 3))] * len(ids)
-            count += 2
-        self.coordinate_count = count
-        if count == 0:
+        self.parts = Parts(tree, count)
+        self.coordinate_count = count + self.parts.coordinate_count
+        if self.coordinate_count == 0:
             raise SupportError("every node is held, nothing can move", remedy="leave some nodes out of fixed")
         self.plain = number.copy()
-        self.plain[sliding] = -1
-        self.links = np.array(links, np.int64).reshape(-1, 2)
-        self.matrices = np.array(matrices).reshape(-1, 3, 3)  # see `slope`, which fills in the levers of rigid parts
-        self._arms = [self.rest_x[ids] - self.rest_x[ids].mean(axis=0) for ids in self.rigid_nodes]
+        self.plain[self.sliding] = -1
+        self.carriers = Carriers.of(number, self.sliding, self.parts)
+        self._sliding_pairs = np.stack([self.sliding, number[self.sliding]], axis=1)
+        self._arms = self.parts.arms(self.rest_x)
 
     def _lay_out_blocks(self, couplings: Sequence[tuple[Ids, Ids]]) -> None:
         pieces = [
@@ -140,175 +181,158 @@ class Assembly:
         self.node_cols = np.concatenate([cols for _, cols in pieces])
 
     def _make_pattern(self) -> None:
-        plain = self.plain
-        i, j = self.node_rows, self.node_cols
-        direct = np.flatnonzero((plain[i] >= 0) & (plain[j] >= 0))
-        jobs, targets = self._pull_back_jobs()
-        self._jobs = jobs
-        first = len(i)
-        self._pulled = slice(first, first + len(targets))
-        rotations = [(c + 1, c + 1) for c in self._rigid_coordinates()]
-        self._curved = slice(self._pulled.stop, self._pulled.stop + len(rotations))
-        constants = [(int(plain_c), int(plain_c)) for plain_c in self.links[: len(self._projectors), 1]]
-        self.block_count = self._curved.stop + len(constants)
-        extra = np.array(targets + rotations + constants, np.int64).reshape(-1, 2)
-        self._constants = np.eye(3) - self.matrices[: len(constants)]
+        plain, i, j = self.plain, self.node_rows, self.node_cols
+        plainly = np.flatnonzero((plain[i] >= 0) & (plain[j] >= 0))
+        self._carry = CarriedBlocks(i, j, self.carriers, self.ties, plain)
+        self._pull = PulledBlocks(self._carry, self.carriers, self.coordinate_count)
+        locked = self._locked_coordinates()
+        counts = [len(i), len(self._carry.rows), len(self._pull.rows), len(self.parts.curved), len(locked)]
+        ends = np.cumsum(counts)
+        self._carried, self._pulled, self._curved, self._constant = (slice(int(a), int(b)) for a, b in pairwise(ends))
+        self.block_count = int(ends[-1])
+        direct = self._carry.direct_places
+        curved = self.parts.curved_coordinates
         self.pattern = BlockPattern(
             self.coordinate_count,
-            np.concatenate([plain[i[direct]], extra[:, 0]]),
-            np.concatenate([plain[j[direct]], extra[:, 1]]),
-            np.concatenate([direct, np.arange(first, self.block_count)]),
+            np.concatenate([plain[i[plainly]], self._carry.coordinates[0], self._pull.rows, curved[:, 0], locked]),
+            np.concatenate([plain[j[plainly]], self._carry.coordinates[1], self._pull.cols, curved[:, 1], locked]),
+            np.concatenate([plainly, ends[0] + direct, np.arange(ends[1], ends[-1])]),
             self._coordinate_points(),
         )
 
-    def _rigid_coordinates(self) -> list[int]:
-        """Translation coordinate of each rigid part; its rotation is the next."""
-        count = self.coordinate_count
-        return list(range(count - 2 * len(self.rigid_nodes), count, 2))
-
-    def _pull_back_jobs(self) -> tuple[Ids, list[tuple[int, int]]]:
-        """Jobs for `kernels.pull_back`, and the coordinates (row, col) of the blocks that they add to."""
-        node_links: dict[int, list[int]] = {}
-        for k, (node, _) in enumerate(self.links):
-            node_links.setdefault(int(node), []).append(k)
-        linked = np.zeros(self.node_count, bool)
-        linked[self.links[:, 0]] = True
-        i, j = self.node_rows, self.node_cols
-        special = np.flatnonzero((linked[i] | linked[j]) & ~self.held[i] & ~self.held[j])
-        jobs: list[tuple[int, int, int, int, int]] = []
-        number: dict[tuple[int, int], int] = {}
-        for block in special:
-            a_node, b_node = int(i[block]), int(j[block])
-            for a in node_links.get(a_node, [-1]):
-                for b in node_links.get(b_node, [-1]):
-                    row = int(self.links[a, 1] if a >= 0 else self.plain[a_node])
-                    col = int(self.links[b, 1] if b >= 0 else self.plain[b_node])
-                    if a_node == b_node and row < col:
-                        continue  # the mirror image of the job with a and b exchanged
-                    target = number.setdefault((max(row, col), min(row, col)), len(number))
-                    mode = 2 if row == col and a_node != b_node else int(row < col)
-                    jobs.append((int(block), a, b, target, mode))
-        return np.array(jobs, np.int64).reshape(-1, 5), list(number)
+    def _locked_coordinates(self) -> Ids:
+        """Coordinates that are not free in all three entries; ones on the diagonal keep the others at zero."""
+        free = np.ones((self.coordinate_count, 3), bool)
+        free[self.carriers.carrier[self.sliding]] = self.sliding_bases.any(axis=1)
+        free[self.coordinate_count - self.parts.coordinate_count :] = self.parts.free
+        locked = np.flatnonzero(~free.all(axis=1))
+        self._constants = np.einsum("ij,kj->kij", np.eye(3), ~free[locked]).astype(float)
+        return locked
 
     def _coordinate_points(self) -> Array:
         points = np.empty((self.coordinate_count, 3))
-        nodes = np.flatnonzero(self.plain >= 0)
-        points[self.plain[nodes]] = self.rest_x[nodes]
-        points[self.links[:, 1]] = self.rest_x[self.links[:, 0]]
+        nodes = np.flatnonzero((self.carriers.carrier >= 0) & (self.carriers.carrier < self.parts.first))
+        points[self.carriers.carrier[nodes]] = self.rest_x[nodes]
+        for column in self.parts.numbers.T:
+            points[column[column >= 0]] = self.parts.pivots[column >= 0]
         return points
-
-    @property
-    def sliding_links(self) -> Ids:
-        """Pairs (node, coordinate) of the sliding nodes; their projectors are the first of `matrices`."""
-        links: Ids = self.links[: len(self._projectors)]
-        return links
 
     def rest(self) -> Pose:
         """The pose without load."""
-        centers = np.array([self.rest_x[ids].mean(axis=0) for ids in self.rigid_nodes]).reshape(-1, 3)
-        return Pose(self.rest_x.copy(), centers, np.broadcast_to(np.eye(3), (len(centers), 3, 3)).copy())
+        count = len(self.parts.parts)
+        return Pose(self.rest_x.copy(), self.parts.pivots.copy(), np.broadcast_to(np.eye(3), (count, 3, 3)).copy())
 
-    def slope(self, pose: Pose) -> Array:
-        """T at this pose, which the maps below take: how linked nodes follow their coordinates, (k, 3, 3)."""
-        if not self._levers:
-            return np.asarray(self.matrices)
-        T = np.array(self.matrices)
-        for lever, part in self._levers:
-            T[lever] = -cross_matrix(pose.x[self.rigid_nodes[part]] - pose.centers[part])
-        return T
+    @cached_property
+    def _level(self) -> Slope:
+        """T where there are no parts: the same everywhere."""
+        nothing = np.empty((0, 3, 3))
+        return Slope(np.empty((0, 3)), self.sliding_bases, nothing, nothing, np.empty((0, 3)))
 
-    def force_on_coordinates(self, T: Array, force: Array) -> Array:
+    def slope(self, pose: Pose) -> Slope:
+        """T at this pose, which the maps below take."""
+        if not self.parts.parts:
+            return self._level
+        levers = np.empty((len(self.parts.seats), 3))
+        part_kernels.find_levers(self.parts.seats, pose.centers, pose.x, levers)
+        slides, turns = self.parts.in_space(pose.rotations)
+        matrices = np.empty((len(self.carriers.links), 3, 3))
+        matrices[: len(self.sliding)] = self.sliding_bases
+        part_kernels.fill_links(self.parts.kinds, slides, turns, pose.centers, matrices[len(self.sliding) :])
+        return Slope(levers, matrices, slides, turns, pose.centers)
+
+    def force_on_coordinates(self, T: Slope, force: Array) -> Array:
         """T^T f (nc, 3) of forces on nodes (n, 3)."""
         out = np.empty((self.coordinate_count, 3))
-        kernels.to_coordinates(self.plain, self.links, T, force, out)
+        kernels.to_coordinates(*self.carriers.arrays(T.levers, T.matrices), self.ties.on_masters(force), out)
         return out
 
-    def motion_of_nodes(self, T: Array, motion: Array) -> Array:
+    def motion_of_nodes(self, T: Slope, motion: Array) -> Array:
         """T u (n, 3) of a motion (a velocity or a small step) of the coordinates (nc, 3); zero at held nodes."""
         out = np.empty((self.node_count, 3))
-        kernels.to_nodes(self.plain, self.links, T, motion.reshape(-1, 3), out)
+        kernels.to_nodes(*self.carriers.arrays(T.levers, T.matrices), motion.reshape(-1, 3), out)
+        self.ties.follow(out)
         return out
 
-    def pull_back(self, T: Array, values: Array, gradient: Array | None) -> None:
-        """Fill the blocks of sliding nodes and rigid parts from those of the nodes: T^T K T, plus sum f . d2 Phi where the
-        total gradient (n, 3) of the energy on the nodes is given (the exact tangent)."""
-        if not len(self.links):
+    def pull_back(self, T: Slope, values: Array, gradient: Array | None) -> None:
+        """Fill the blocks of sliding and tied nodes and of rigid parts from those of the nodes: T^T K T, plus sum f . d2 Phi
+        where the total gradient (n, 3) of the energy on the nodes is given (the exact tangent)."""
+        if self.block_count == len(self.node_rows):
             return
-        values[self._pulled] = 0.0
-        kernels.pull_back(self._jobs, T, values, values[self._pulled])
-        values[self._curved.stop :] = self._constants
+        carried, pulled = values[self._carried], values[self._pulled]
+        carried[:], pulled[:] = 0.0, 0.0
+        kernels.carry_blocks(self._carry.jobs, self._carry.scales, T.levers, values, carried)
+        kernels.pull_back(self._pull.jobs, T.matrices, carried, pulled)
+        values[self._constant] = self._constants
         values[self._curved] = 0.0
-        if gradient is not None:
-            for part, (lever, _) in enumerate(self._levers):
-                cross = -T[lever]
-                arms = np.stack([cross[:, 2, 1], cross[:, 0, 2], cross[:, 1, 0]], axis=1)
-                outer = np.einsum("ni,nj->ij", gradient[self.rigid_nodes[part]], arms)
-                values[self._curved][part] = 0.5 * (outer + outer.T) - np.trace(outer) * np.eye(3)
+        if gradient is not None and len(self.parts.curved):
+            forces, moments = self.loads_of_parts(T, gradient)
+            part_kernels.curve(self.parts.curved, T.slides, T.turns, forces, moments, values[self._curved])
+
+    def loads_of_parts(self, T: Slope, force: Array) -> tuple[Array, Array]:
+        """Of forces on nodes (n, 3), those on every part and all that hangs on it: sum f (p, 3), sum f r^T (p, 3, 3), r from
+        its pivot."""
+        parts = self.parts
+        out = np.empty((len(parts.parts), 3)), np.empty((len(parts.parts), 3, 3))
+        part_kernels.sum_loads(parts.seats, T.levers, parts.parents, T.centers, self.ties.on_masters(force), *out)
+        return out
 
     def moved(self, pose: Pose, step: Array, prescribed: Array | None = None) -> Pose:
         """The pose after a step of the coordinates [nc, 3]; `prescribed` [k, 3] are new positions of those nodes."""
         step = step.reshape(-1, 3)
-        x = self.motion_of_nodes(self.slope(pose), step)
-        x += pose.x
+        x = np.empty((self.node_count, 3))
+        kernels.shift_nodes(self.plain, self._sliding_pairs, self.sliding_bases, step, pose.x, x)
         if prescribed is not None:
             x[self.prescribed] = prescribed
-        centers, rotations = pose.centers.copy(), pose.rotations.copy()
-        for part, c in enumerate(self._rigid_coordinates()):
-            centers[part] += step[c]
-            rotations[part] = nearest_rotation(exponential(step[c + 1]) @ rotations[part])
-            x[self.rigid_nodes[part]] = centers[part] + self._arms[part] @ rotations[part].T
+        centers, rotations = pose.centers, pose.rotations
+        if self.parts.parts:
+            centers, rotations = self.parts.moved(centers, rotations, step)
+            part_kernels.place_nodes(self.parts.seats, self._arms, centers, rotations, x)
+        self.ties.follow(x)
         return Pose(x, centers, rotations)
 
     def describe(self, coordinate: int) -> str:
         """What a coordinate belongs to, for messages: "node 12 of body 0 at (0.1, 0, 0)" or "rigid part 'tip'"."""
-        rigid = self._rigid_coordinates()
-        if rigid and coordinate >= rigid[0]:
-            return f"rigid part {self.rigid_names[(coordinate - rigid[0]) // 2]!r}"
-        node = int(np.flatnonzero(self._owner() == coordinate)[0])
+        parts = np.flatnonzero((self.parts.numbers == coordinate).any(axis=1))
+        if len(parts):
+            return f"rigid part {self.parts.parts[parts[0]].name!r}"
+        node = int(np.flatnonzero(self.carriers.carrier == coordinate)[0])
         body = int(np.searchsorted(self.begin, node, side="right") - 1)
         place = ", ".join(f"{value:.4g}" for value in self.rest_x[node])
         name = f"node {node - int(self.begin[body])}" + (f" of body {body}" if len(self.bodies) > 1 else "")
         return f"{name} at rest at ({place}) m"
 
-    def _owner(self) -> Ids:
-        """Coordinate of each plain or sliding node, else -1."""
-        owner: Ids = self.plain.copy()
-        owner[self.sliding_links[:, 0]] = self.sliding_links[:, 1]
-        return owner
-
     def require_supported(self) -> None:
         """Raise a SupportError that names a connected part with nothing to hold it, where there is one."""
-        loose, parts = self.loose_parts(), int(self._parts().max()) + 1
-        if not loose:
-            return
-        nodes = loose[0]
-        center = ", ".join(f"{value:.4g}" for value in self.rest_x[nodes].mean(axis=0))
-        what = "nothing is fixed" if parts == 1 else f"a part of {len(nodes)} nodes around ({center}) m has no support"
-        raise SupportError(
-            what,
-            remedy="statics needs every part held: give fixed=mesh.where(...) for it, or use dynamics",
-            nodes=nodes,
-            parts=parts,
-        )
+        require_supported(self.rest_x, self._pieces, self._held_pieces)
 
-    def loose_parts(self) -> list[Ids]:
-        """The nodes of each connected part that no support holds."""
-        label = self._parts()
-        holding = np.zeros(label.max() + 1, bool)
-        holding[label[self.held]] = True
-        holding[label[np.array(sorted(self._projectors), np.int64)]] = True  # may still slide; the factorization tells
-        return [np.flatnonzero(label == part) for part in np.flatnonzero(~holding)]
+    @cached_property
+    def _pieces(self) -> Ids:
+        """The connected piece of each node, and then of each part, (n + p,)."""
+        return connected(self.node_count, self.node_rows, self.node_cols, self.parts, self.ties)
 
-    def _parts(self) -> NDArray[Any]:
-        """Connected part of each node: through elements, couplings and rigid parts."""
-        from scipy.sparse import coo_matrix
-        from scipy.sparse.csgraph import connected_components
+    @property
+    def _held_pieces(self) -> NDArray[np.bool_]:
+        """Which pieces something holds; whether they can still move is for the factorization to tell."""
+        holding = self.held.copy()
+        holding[self.sliding] = True
+        return held_pieces(self._pieces, holding, self.parts)
 
-        rows = [self.node_rows] + [ids[1:] for ids in self.rigid_nodes]
-        cols = [self.node_cols] + [np.full(len(ids) - 1, ids[0]) for ids in self.rigid_nodes]
-        i, j = np.concatenate(rows), np.concatenate(cols)
-        graph = coo_matrix((np.ones(len(i), np.int8), (i, j)), shape=(self.node_count, self.node_count))
-        return np.asarray(connected_components(graph, directed=False)[1])
+    def loose_pieces(self) -> list[tuple[Ids, Ids]]:
+        """The nodes and the parts of each connected piece that nothing holds."""
+        nodes, parts = self._pieces[: self.node_count], self._pieces[self.node_count :]
+        loose = np.flatnonzero(~self._held_pieces)
+        return [(np.flatnonzero(nodes == piece), np.flatnonzero(parts == piece)) for piece in loose]
+
+
+def rigid_parts(bodies: Sequence[Body]) -> list[Part]:
+    """The rigid parts of bodies, each by itself and free to go anywhere."""
+    out, first = [], 0
+    for body in bodies:
+        for name, ids in body.supports.rigid.items():
+            turns = np.zeros((3, 3)) if name in body.supports.unturned else np.eye(3)
+            out.append(Part(name, first + ids, body.rest[ids].mean(axis=0), turns=turns))
+        first += body.node_count
+    return out
 
 
 def _projector(normals: Sequence[Array]) -> Array:

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
     from pliant.body.fields import Fields
+    from pliant.body.surface import CarriedSurface
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -30,13 +31,14 @@ class Supports:
 
     fixed: nodes that never move. prescribed: nodes whose motion is given from outside. sliding: pairs (nodes, normal) of
     nodes that stay in the plane through their rest position with that normal (symmetry planes). rigid: named groups of
-    nodes that move as one rigid part, exactly.
+    nodes that move as one rigid part, exactly; those that are `unturned` only shift.
     """
 
     fixed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     prescribed: Ids = field(default_factory=lambda: np.empty(0, np.int64))
     sliding: tuple[tuple[Ids, Array], ...] = ()
     rigid: Mapping[str, Ids] = field(default_factory=dict)
+    unturned: frozenset[str] = frozenset()
 
     @classmethod
     def checked(
@@ -52,12 +54,12 @@ class Supports:
         A node may slide on two or three planes at once (an edge or a corner of a symmetric model).
         """
         _require_kinds(sliding, rigid)
-        planes = tuple((_indices(ids, node_count, "sliding"), _unit(normal)) for ids, normal in sliding)
+        planes = tuple((node_indices(ids, node_count, "sliding"), _unit(normal)) for ids, normal in sliding)
         supports = cls(
-            _indices(fixed, node_count, "fixed"),
-            _indices(prescribed, node_count, "prescribed"),
+            node_indices(fixed, node_count, "fixed"),
+            node_indices(prescribed, node_count, "prescribed"),
             planes,
-            {name: _indices(ids, node_count, f"rigid part {name!r}") for name, ids in (rigid or {}).items()},
+            {name: node_indices(ids, node_count, f"rigid part {name!r}") for name, ids in (rigid or {}).items()},
         )
         supports._require_disjoint(node_count)
         return supports
@@ -121,6 +123,7 @@ class Supports:
             with_middles(self.prescribed),
             tuple((on_plane(ids, normal), normal) for ids, normal in self.sliding),
             {name: with_middles(ids) for name, ids in self.rigid.items()},
+            self.unturned,
         )
 
 
@@ -144,6 +147,8 @@ class Body(ABC):
     """Rayleigh coefficient a [1/s] of D = a M + b R K0 R^T."""
     stiffness_damping: float
     """Rayleigh coefficient b [s]."""
+    deforms: ClassVar[bool] = True
+    """Whether it has elements that strain, and so a stress to look at."""
     cell_size: float | None = None
     """Mean edge of the body's elements [m]: surfaces that it carries are cut to about this; None: as they are."""
 
@@ -170,13 +175,37 @@ class Body(ABC):
         """How many elements are inside out at x that must not be: for every step, so cheap; here none is known."""
         return 0
 
-    def boundary_triangles(self) -> Ids:
-        """Triangles of nodes that bound the body, outward, [b, 3]; none where there is no surface to draw."""
-        return np.empty((0, 3), np.int64)
+    def surface(self) -> CarriedSurface:
+        """The surface of the body, carried by its nodes; empty where there is none to draw."""
+        from pliant.body.surface import NO_SURFACE
+
+        return NO_SURFACE
 
     def fields(self, x: ArrayLike) -> Fields:
         """Stress and strain energy at x, for pictures and checks."""
         raise InputError(f"a {type(self).__name__} has no stress field", remedy="ask a TetBody or a SpringBody")
+
+    @property
+    def is_damped(self) -> bool:
+        """Whether anything in it damps motion."""
+        return bool(self.mass_damping or self.stiffness_damping)
+
+    def add_damping(self, x: Array, scale: float, blocks: Array) -> None:
+        """Add `scale` x the damping [N s/m] that the body has besides Rayleigh's to `blocks` [nb, 3, 3]; here none."""
+        return
+
+    def completed(self, ids: Ids) -> Ids:
+        """Nodes chosen on the mesh, and those between them that the body has besides; here none."""
+        return ids
+
+    def parts(self, count: int) -> list[tuple[Body, int]]:
+        """The bodies that the regions of a port are on, and the numbers of their first nodes: itself for all."""
+        return [(self, 0)] * count
+
+    @property
+    def outline(self) -> Array:
+        """Points at rest [m], [k, 3], that tell how large the body is: its nodes, or what is drawn of it."""
+        return self.rest
 
     @property
     def node_count(self) -> int:
@@ -231,7 +260,7 @@ def _require_kinds(sliding: Any, rigid: Any) -> None:
         raise InputError(f"rigid is {rigid!r}", remedy="give nodes by name: {'plate': mesh.where(...)}")
 
 
-def _indices(ids: ArrayLike | None, node_count: int, name: str) -> Ids:
+def node_indices(ids: ArrayLike | None, node_count: int, name: str) -> Ids:
     """Sorted unique node indices, or an InputError that names the first bad one."""
     if ids is None:
         return np.empty(0, np.int64)

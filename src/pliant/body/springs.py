@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.body import _spring_kernels as kernels
 from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
 from pliant.body.fields import Fields, spring_fields
+from pliant.body.surface import CarriedSurface
 from pliant.checks import as_numbers
 from pliant.errors import InputError, MaterialError
 from pliant.shape import Lattice
@@ -143,9 +144,9 @@ class SpringBody(Body):
         """See `Body.inverted_elements`; numbers of cells of the lattice whose mean F turns them inside out."""
         return np.flatnonzero(np.linalg.det(self.deformation_gradients(self._positions(x))) <= 0)
 
-    def boundary_triangles(self) -> Ids:
-        """See `Body.boundary_triangles`: the hull of the cells."""
-        return self.lattice.boundary_triangles().astype(np.int64)
+    def surface(self) -> CarriedSurface:
+        """See `Body.surface`: the hull of the cells."""
+        return CarriedSurface.of_nodes(self.lattice.boundary_triangles())
 
     def fields(self, x: ArrayLike) -> Fields:
         """See `Body.fields`; the energies are those of the springs, [m]."""

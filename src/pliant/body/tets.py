@@ -17,6 +17,7 @@ from pliant.body.discretization import DiscretizationError, discretization_error
 from pliant.body.element import tet_element
 from pliant.body.fields import Fields, tet_fields
 from pliant.body.patches import Patches, build_patches, choose_patches
+from pliant.body.surface import CarriedSurface
 from pliant.checks import as_numbers, one_of
 from pliant.errors import InputError, MaterialError
 from pliant.material import Law
@@ -138,13 +139,22 @@ class TetBody(Body):
     def _make_nodes(self, supports: Supports) -> None:
         if self.order == 1:
             self.rest, self.nodes, self.supports = self.mesh.nodes, self._corner_nodes, supports
+            self._edges = np.empty((0, 2), np.int64)
         else:
             edges, tet_edges = self.mesh.quadratic_edges()
             first = len(self.mesh.nodes)
             self.rest = np.concatenate([self.mesh.nodes, self.mesh.nodes[edges].mean(axis=1)])
             self.nodes = np.concatenate([self._corner_nodes, first + tet_edges[self.tet_ids]], axis=1).astype(np.int64)
-            self.supports = supports.extended(edges.astype(np.int64), first, self.mesh.nodes)
+            self._edges = edges.astype(np.int64)
+            self.supports = supports.extended(self._edges, first, self.mesh.nodes)
         self.rest = np.ascontiguousarray(self.rest)
+
+    def completed(self, ids: Ids) -> Ids:
+        """See `Body.completed`: at order 2 with the middles of edges between chosen nodes."""
+        chosen = np.zeros(self.node_count, bool)
+        chosen[ids] = True
+        middles = len(self.mesh.nodes) + np.flatnonzero(chosen[self._edges].all(axis=1))
+        return np.union1d(ids, middles).astype(np.int64)
 
     def _make_blocks(self) -> None:
         i, j = pair_nodes(self.nodes)
@@ -258,9 +268,9 @@ class TetBody(Body):
         laws = ", ".join(map(repr, self.laws))
         return f"TetBody({len(self.nodes)} tets of order {self.order}, {self.node_count} nodes, {laws})"
 
-    def boundary_triangles(self) -> Ids:
-        """See `Body.boundary_triangles`; corners only."""
-        return self.mesh.boundary_triangles()[0].astype(np.int64)
+    def surface(self) -> CarriedSurface:
+        """See `Body.surface`; corners only."""
+        return CarriedSurface.of_nodes(self.mesh.boundary_triangles()[0])
 
     def fields(self, x: ArrayLike) -> Fields:
         """See `Body.fields`."""

@@ -279,7 +279,9 @@ class Inverse:
             state = step.state
             # where targets are out of reach it closes in slowly, and what is left to gain is of second order
             enough = tolerance if step.status is DecisionStatus.REACHED else SLACKER * tolerance
-            if not step.ok or (step.status.at_rest and (way <= enough or (footing.waits and step.unbalanced <= enough))):
+            if not step.ok or (
+                step.status.at_rest and (way <= enough or (footing.waits and step.unbalanced <= enough))
+            ):
                 return replace(step, iterations=taken)
         return replace(step, status=DecisionStatus.NOT_CONVERGED, iterations=taken)
 

@@ -10,7 +10,8 @@ load) is said by the robot.
     Capstan  the same with friction at its bends, for plants        and the slip through each bend [m]
     Center   force on a region [N]                                  position of its centre [m]
     Frame    force and moment on a region [N, N m]                  its position and orientation [m, rad]
-    Hinge    torque on a region about an axis [N m]                 its angle [rad]
+    Hinge    torque on a region about an axis, or in a joint [N m]  its angle [rad]
+    Slider   force in a sliding joint [N]                           its way [m]
     Cavity   pressure [Pa] in a closed surface                      gain of volume [m^3]
     Stiffness  change of the modulus of a region [Pa]               minus its energy per modulus [m^3]
 """
@@ -23,6 +24,7 @@ from pliant.port.check import check_port
 from pliant.port.force import Force
 from pliant.port.frame import Frame
 from pliant.port.hinge import Hinge
+from pliant.port.joint import HingeOnJoint, JointPort, Slider
 from pliant.port.point import Point
 from pliant.port.port import Attachment, PlacedPort, Port
 from pliant.port.stiffness import Stiffness
@@ -38,9 +40,12 @@ __all__ = [
     "Force",
     "Frame",
     "Hinge",
+    "HingeOnJoint",
+    "JointPort",
     "PlacedPort",
     "Point",
     "Port",
+    "Slider",
     "Stiffness",
     "all_ports",
     "check_port",

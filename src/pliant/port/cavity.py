@@ -39,6 +39,7 @@ class Cavity(Port):
 
     effort_unit: ClassVar[str] = "Pa"
     displacement_unit: ClassVar[str] = "m^3"
+    spans: ClassVar[bool] = False
 
     def __init__(self, surface: SurfaceMesh) -> None:
         """surface: the wall of the cavity, closed, oriented either way."""

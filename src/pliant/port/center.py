@@ -23,6 +23,7 @@ class Center(Port):
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
     straight = True
+    spans: ClassVar[bool] = False
 
     row_names = ("x", "y", "z")
 

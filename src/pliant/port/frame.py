@@ -47,6 +47,7 @@ class Frame(Port):
     effort_unit: ClassVar[str] = "N, N m"
     displacement_unit: ClassVar[str] = "m, rad"
     relative: ClassVar[bool] = True
+    spans: ClassVar[bool] = False
 
     def __init__(self, where: Where, rows: str | Sequence[str] = ROWS) -> None:
         """where: the name of a rigid part, node indices, or material points [k, 3] [m] at rest, three or more and not on a

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from pliant.body import Body
 from pliant.errors import InputError
+from pliant.port.joint import HingeOnJoint
 from pliant.port.port import Array, Ids, Port, as_direction, as_points
 from pliant.port.region import Where, all_pairs, as_where, located
 
@@ -23,6 +24,8 @@ class Hinge(Port):
 
     between -pi and pi: it jumps beyond half a turn either way. With `against`, delta is the angle of the first region minus
     that of the second, and the torque acts on both, in opposite senses.
+
+    The hinge of a joint, whose axis goes along with its parts, is `Hinge.on(joint)`.
     """
 
     effort_unit: ClassVar[str] = "N m"
@@ -36,10 +39,20 @@ class Hinge(Port):
         self._parts: list[tuple[slice, Ids]] = []
         self._across, self._around = np.empty((0, 3)), np.empty((0, 3))
 
+    @staticmethod
+    def on(joint: str) -> HingeOnJoint:
+        """The torque and the angle of a `Revolute` joint, by its name in the robot."""
+        return HingeOnJoint(joint)
+
     def seen_by(self, body: Body) -> Hinge:
         """With the regions' places on this body as points."""
         attached = copy(self)
-        places = [located(region, body, "Hinge") for region in self._regions]
+        places = []
+        for region, (own, first) in zip(self._regions, body.parts(len(self._regions)), strict=True):
+            points, nodes = located(region, own, "Hinge")
+            if nodes is None and own is not body:
+                raise InputError("Hinge of points on several bodies", remedy="give nodes, or names of rigid parts")
+            places.append((points, nodes if nodes is None else first + nodes))
         attached.points = np.concatenate([points for points, _ in places])
         if all(nodes is not None for _, nodes in places):
             attached.nodes = np.concatenate([nodes for _, nodes in places if nodes is not None])

@@ -55,6 +55,8 @@ class Port(ABC):
     """Whether delta is measured from a reference that moves along with the robot."""
     straight: bool = False
     """Whether delta is linear in the points: then its slope is the same everywhere, and is asked for once."""
+    spans: ClassVar[bool] = True
+    """Whether its points, or regions, may be on several bodies."""
     remembers: ClassVar[bool] = False
     """Whether rows beyond `given_rows` have a law of their own with memory (see `inner_law`)."""
 

@@ -34,6 +34,7 @@ class Stiffness(Port):
 
     effort_unit: ClassVar[str] = "Pa"
     displacement_unit: ClassVar[str] = "m^3"
+    spans: ClassVar[bool] = False
 
     _region: TetBody
 

@@ -24,16 +24,15 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Loose:
-    """A part that no support holds: its nodes, and which rigid parts belong to it."""
+    """A piece that no support holds: its nodes, and which rigid parts belong to it."""
 
     nodes: Ids
     rigid: Ids
 
 
 def loose_parts(assembly: Assembly) -> list[Loose]:
-    """The parts that no support holds."""
-    firsts = np.array([ids[0] for ids in assembly.rigid_nodes], np.int64)
-    return [Loose(nodes, np.flatnonzero(np.isin(firsts, nodes))) for nodes in assembly.loose_parts()]
+    """The pieces that no support holds."""
+    return [Loose(nodes, parts) for nodes, parts in assembly.loose_pieces()]
 
 
 def begun(assembly: Assembly, loose: list[Loose], state: State, step: TimeStep) -> tuple[Pose, Pose | None]:
@@ -44,12 +43,11 @@ def begun(assembly: Assembly, loose: list[Loose], state: State, step: TimeStep) 
     pose = _carried(loose, state, step.h)
     if state.past is None or not len(pose.centers):
         return pose, None
-    before, share = state.past.pose, step.h / state.past.h
+    parts, now, before = assembly.parts, state.pose, state.past.pose
     way = np.zeros((assembly.coordinate_count, 3))
-    of_parts = way[assembly.coordinate_count - 2 * len(pose.centers) :]
-    of_parts[::2] = state.pose.centers + share * (state.pose.centers - before.centers) - pose.centers
-    for k, (now, last, carried) in enumerate(zip(state.pose.rotations, before.rotations, pose.rotations, strict=True)):
-        of_parts[2 * k + 1] = logarithm(exponential(share * logarithm(now @ last.T)) @ now @ carried.T)
+    parts.way(before.centers, before.rotations, now.centers, now.rotations, way)
+    on = parts.moved(now.centers, now.rotations, step.h / state.past.h * way)  # every joint goes on as it went
+    parts.way(pose.centers, pose.rotations, *on, way)
     return pose, assembly.moved(pose, way)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.sparse import Cholesky, multiply
-from pliant.body import Assembly, Body, Pose
+from pliant.body import Assembly, Body, Jointed, Pose, Slope
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.checks import one_of
@@ -95,10 +95,12 @@ class Equations:
     (`Factored` knows). Not for two threads at the same time; make one robot per thread (bodies may be shared).
     """
 
-    def __init__(self, bodies: Sequence[Body], ports: Mapping[str, Mounted], threads: int) -> None:
+    def __init__(self, bodies: Sequence[Body], ports: Mapping[str, Mounted], threads: int, joined: Jointed) -> None:
         self.attachments = {name: mounted.attachment for name, mounted in ports.items()}
         self.slices = {name: mounted.rows for name, mounted in ports.items()}
-        self.assembly = Assembly(bodies, [(a.rows, a.cols) for a in self.attachments.values()])
+        bodies = [*bodies, *([] if joined.frames is None else [joined.frames])]
+        couplings = [(a.rows, a.cols) for a in self.attachments.values()]
+        self.assembly = Assembly(bodies, couplings, parts=joined.parts, ties=joined.ties, held=joined.held)
         self.masses = np.concatenate([body.load_masses for body in bodies])
         self._heaviest = float(self.masses.max())
         self.values = np.zeros((self.assembly.block_count, 3, 3))
@@ -121,9 +123,10 @@ class Equations:
         pivot = found.report.smallest_ratio if found.report.ok else np.nan
         return Unloaded(pivot, NOTICED * float(found.force_rounding().max()))
 
-    def unbalanced(self, pose: Pose, T: Array, here: Evaluation) -> float:
-        """The largest force out of balance at a pose over the largest load on a node; T: `Assembly.slope` there."""
-        off = float(np.abs(self.assembly.force_on_coordinates(T, here.gradient)).max())
+    def unbalanced(self, T: Slope, here: Evaluation) -> float:
+        """The largest force out of balance over the largest load on a node, both at one pose; T: `Assembly.slope` there.
+        Moments count as forces at the end of their longest lever."""
+        off = float(np.abs(self.assembly.force_on_coordinates(T, here.gradient) / self.assembly.reaches).max())
         return off / max(here.largest_load, self.unloaded.smallest_load)
 
     @cached_property
@@ -205,7 +208,7 @@ class Equations:
         blocks, drag = self.values[: self.assembly.body_slices[-1].stop], None
         if damping is not None:
             blocks += step.tau * damping
-        elif any(body.mass_damping or body.stiffness_damping for body in self.assembly.bodies):
+        elif any(body.is_damped for body in self.assembly.bodies):
             self._add_damping(pose.x if step.damped_at is None else step.damped_at, blocks, step.tau)
             if step.damped_at is not None:
                 drag = self.times_blocks(blocks, step.velocity(pose.x)) / step.tau
@@ -267,6 +270,7 @@ class Equations:
                 body.accumulate(x[part], np.zeros_like(x[part]), blocks, warped=weight * body.stiffness_damping)
             if body.mass_damping:
                 np.einsum("bii->bi", blocks)[:] += (weight * body.mass_damping * body.mass_weights)[:, None]
+            body.add_damping(x[part], weight, blocks)
 
     def times_blocks(self, blocks: Array, v: Array) -> Array:
         """The product of the bodies' blocks (nb, 3, 3) with a vector on the nodes, (n, 3)."""

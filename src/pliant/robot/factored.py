@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.sparse import Report, multiply
-from pliant.body import Pose
+from pliant.body import Pose, Slope
 from pliant.errors import InputError
 from pliant.port import PlacedPort
 from pliant.robot.extra import ExtraRows
@@ -39,7 +39,7 @@ class Factored:
     loads: Loads
     here: Evaluation
     placed: Sequence[PlacedPort]
-    T: Array
+    T: Slope
     step: TimeStep | None
     report: Report
     definite: bool
@@ -148,8 +148,10 @@ class Factored:
         return np.asarray(4 * np.finfo(float).eps * np.abs(self.pose.x).max() * stiffness)
 
     def imbalance(self, gradient: Array, allowed: Array) -> float:
-        """The largest force out of balance over what counts as none (nc, 1) [N]: balanced where this is at most 1."""
-        return float((np.abs(self.on_coordinates(gradient)) / np.maximum(allowed, 1e-300)).max())
+        """The largest force out of balance over what counts as none (nc, 1) [N]: balanced where this is at most 1. For moments
+        that is what such a force makes on the longest lever."""
+        most = np.maximum(allowed, 1e-300) * self.equations.assembly.reaches
+        return float((np.abs(self.on_coordinates(gradient)) / most).max())
 
     def matrix(self) -> Any:
         """A as a scipy matrix in compressed columns, for looking at it."""

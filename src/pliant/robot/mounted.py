@@ -32,7 +32,7 @@ class Mounted:
 
     name, port       as they were given
     attachment       the port as the body sees it, and the nodes that carry its points
-    body             the name of the body that it is on
+    body             the name of the body that it is on, one per point, or None on a joint
     role             what the robot uses it for
     rows             where its rows are among those of all ports
     effort           given to its rows (rows,); for a given displacement a first guess
@@ -44,7 +44,7 @@ class Mounted:
     name: str
     port: Port
     attachment: Attachment
-    body: str
+    body: str | tuple[str, ...] | None
     role: Role
     rows: slice
     effort: Array

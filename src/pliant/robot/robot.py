@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.body import Body
+from pliant.body import Body, Joint, Tie, jointed
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers
 from pliant.errors import InputError, SupportError
@@ -21,9 +21,11 @@ from pliant.robot.equations import AT_ONCE, Equations, Loads, Times
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.linearization import Linearization
 from pliant.robot.mounted import Mounted, Ports, errors_about
+from pliant.robot.places import BodyLike, Places, named_bodies, named_joints
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 from pliant.robot.time_step import Scheme, TimeStep
+from pliant.robot.wrench import Wrench, on_nodes, on_part
 
 Array = NDArray[np.float64]
 
@@ -50,13 +52,21 @@ class Robot:
     """
 
     def __init__(
-        self, *bodies: Body | Mapping[str, Body], gravity: ArrayLike = (0.0, 0.0, 0.0), threads: int = 1
+        self,
+        *bodies: Body | Mapping[str, Body],
+        joints: Sequence[Joint | Tie] | Mapping[str, Joint | Tie] = (),
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        threads: int = 1,
     ) -> None:
         """bodies: one or several, or a mapping of names to them, {"palm": ..., "finger": ...} (without: "body 0",
-        "body 1" ...); gravity: acceleration (3,) [m/s^2], none by default; threads: for the factorization of large models."""
-        named = _named(bodies)
+        "body 1" ...); joints: between them or to the ground, and ties, by name or not ("joint 0" ...); gravity: acceleration
+        (3,) [m/s^2], none by default; threads: for the factorization of large models."""
+        named = named_bodies(bodies)
         self.bodies, self.body_names = tuple(named.values()), tuple(named)
-        self._first_nodes = np.concatenate([[0], np.cumsum([body.node_count for body in self.bodies])]).astype(int)
+        self.joints = MappingProxyType(named_joints(joints))
+        """Joints and ties by name."""
+        self._joined = jointed(named, self.joints)
+        self._places = Places(named, self.joints, self._joined.frames)
         self.set_gravity(gravity)
         self.threads = threads
         self._ports = Ports()
@@ -78,19 +88,19 @@ class Robot:
         displacement: LimitsLike | None = None,
         effort_rate: float | None = None,
         displacement_rate: float | None = None,
-        body: str | Body | None = None,
+        body: BodyLike = None,
     ) -> None:
         """Add an actuator: a port whose effort a controller decides.
 
         effort, displacement: limits (low, high) in the port's units; without, the effort is limited by what the port can do
         (a cable pulls, 0 to infinity), where one number is the upper limit. effort_rate, displacement_rate: how fast they may
         change, per second. Until a controller decides, the effort is zero, or the limit next to zero. body: the one that it is
-        on, by name or itself, where there are several.
+        on, by name or itself, where there are several; or one per point of the port (a cable through discs).
         """
         limits = effort, displacement, effort_rate, displacement_rate
         self._add(self._mounted(name, port, body, Role.ACTUATOR, *limits))
 
-    def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: str | Body | None = None) -> None:
+    def effect(self, name: str, port: Port, *, weight: ArrayLike | None = None, body: BodyLike = None) -> None:
         """Add an effector: a port whose displacement is to follow a target.
 
         weight: per row, how much its error counts; by default 1, and half the robot's size [m] per radian for angles, so that
@@ -109,7 +119,12 @@ class Robot:
     @property
     def size(self) -> float:
         """The longest extent at rest, along x, y or z [m]."""
-        return float(np.ptp(np.concatenate([body.rest for body in self.bodies]), axis=0).max())
+        return float(np.ptp(np.concatenate([body.outline for body in self.bodies]), axis=0).max())
+
+    @property
+    def joined(self) -> frozenset[frozenset[str]]:
+        """Pairs of names of bodies that a joint or a tie holds together."""
+        return frozenset(frozenset(self.body_names[k] for k in pair) for pair in self._joined.pairs)
 
     def impose(
         self,
@@ -119,7 +134,7 @@ class Robot:
         *,
         displacement: ArrayLike | None = None,
         effort_limits: LimitsLike | None = None,
-        body: str | Body | None = None,
+        body: BodyLike = None,
     ) -> None:
         """Add a port whose effort or whose displacement is given (the forward problem): exactly one of them, one value per row
         in the port's unit.
@@ -141,7 +156,7 @@ class Robot:
         assert effort is not None
         self._add(self._mounted(name, port, body, Role.IMPOSED).with_effort(effort))
 
-    def sense(self, name: str, port: Port, *, body: str | Body | None = None) -> None:
+    def sense(self, name: str, port: Port, *, body: BodyLike = None) -> None:
         """Add a port that is only looked at: its effort is zero."""
         self._add(self._mounted(name, port, body, Role.SENSOR))
 
@@ -188,7 +203,8 @@ class Robot:
         """
         for name in (*roles, *(ports or {})):
             self._ports[name]
-        other = Robot(dict(zip(self.body_names, self.bodies, strict=True)), gravity=self.gravity, threads=self.threads)
+        bodies = dict(zip(self.body_names, self.bodies, strict=True))
+        other = Robot(bodies, joints=self.joints, gravity=self.gravity, threads=self.threads)
         for name, old in self._ports.items():
             role, port = roles.get(name, old.role), (ports or {}).get(name, old.port)
             if role is not None:
@@ -216,7 +232,7 @@ class Robot:
         """Names of the ports in a role, in the order in which they were added."""
         return tuple(name for name, mounted in self._ports.items() if mounted.role is role)
 
-    def _mounted(self, name: str, port: Port, body: str | Body | None, role: Role, *limits: Any) -> Mounted:
+    def _mounted(self, name: str, port: Port, body: BodyLike, role: Role, *limits: Any) -> Mounted:
         """A record of a port on its body, where name, port, place and limits are usable; nothing is added yet."""
         if not isinstance(name, str) or not name:
             raise InputError(f"the name of a port is {name!r}", remedy="give a text that is not empty")
@@ -231,37 +247,21 @@ class Robot:
                 f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
                 remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
             )
-        number = self._body_number(body, f"port {name!r}")
-        own, first = self.bodies[number], int(self._first_nodes[number])
+        place = self._places.of(port, body, f"port {name!r}")
         bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
         effort = np.zeros(len(port.row_names))
         with errors_about(f"port {name!r}"):
-            attachment = Attachment(port, own, first, loaded=role not in (Role.EFFECTOR, Role.SENSOR))
-            attachment.port.check_place(own)
+            loaded = role not in (Role.EFFECTOR, Role.SENSOR)
+            attachment = Attachment(place.port, place.body, place.first_node, loaded=loaded)
+            attachment.port.check_place(place.body)
             if role in (Role.ACTUATOR, Role.HELD):
                 attachment.port.check_efforts(*bounds.effort.T)
                 effort[: port.given_rows] = np.clip(0.0, *bounds.effort.T)
         rows = slice(len(self.row_names), len(self.row_names) + len(effort))
-        return Mounted(name, port, attachment, self.body_names[number], role, rows, effort, bounds)
-
-    def _body_number(self, body: str | Body | None, who: str) -> int:
-        """Which body is meant: by name, by itself, or the only one."""
-        names = self.body_names
-        if body is None and len(names) == 1:
-            return 0
-        found = [k for k, own in enumerate(self.bodies) if body is own or (isinstance(body, str) and body == names[k])]
-        if len(found) != 1:
-            said = "no body" if body is None else f"body {body!r}"
-            raise InputError(
-                f"{who} is on {said}" + (", of which there are several" if found else ""),
-                remedy=f"give body= one of {', '.join(map(repr, names))}, or the body itself",
-            )
-        return found[0]
+        return Mounted(name, port, attachment, place.name, role, rows, effort, bounds)
 
     def _add(self, mounted: Mounted) -> None:
-        number, nodes = self.body_names.index(mounted.body), mounted.attachment.entry_nodes
-        supports = self.bodies[number].supports
-        fixed = self._first_nodes[number] + np.concatenate([supports.fixed, supports.prescribed])
+        nodes, fixed = mounted.attachment.entry_nodes, self._fixed_nodes
         # a load on fixed nodes goes into the support, and a sensor may look at anything
         if mounted.role not in (Role.IMPOSED, Role.SENSOR) and np.isin(nodes, fixed).all():
             raise InputError(
@@ -272,6 +272,13 @@ class Robot:
         self._ports[mounted.name] = mounted
         self.row_names = (*self.row_names, *mounted.labels)
         self.__dict__.pop("equations", None)
+
+    @cached_property
+    def _fixed_nodes(self) -> NDArray[np.int64]:
+        """Nodes that no coordinate moves."""
+        supports = zip(self._places.first_nodes, (body.supports for body in self.bodies), strict=False)
+        own = [first + np.concatenate([one.fixed, one.prescribed]) for first, one in supports]
+        return np.concatenate([*own, self._joined.held])
 
     def require_unchanged(self, row_names: tuple[str, ...], what: str) -> None:
         """Raise an InputError where a port was added since `row_names` was looked up, for what was made then."""
@@ -304,7 +311,7 @@ class Robot:
     @cached_property
     def equations(self) -> Equations:
         """The robot's equations, made at first use; for what moves robots (`pliant.motion`)."""
-        return Equations(self.bodies, self._ports, self.threads)
+        return Equations(self.bodies, self._ports, self.threads, self._joined)
 
     @property
     def is_supported(self) -> bool:
@@ -339,7 +346,7 @@ class Robot:
         """Raise an InputError unless the state is one of this robot, as it is now, and extra rows are on nodes that it has."""
         assembly = self.equations.assembly
         remedy = "make the state with robot.rest() after all ports have been added"
-        nodes, rigid = (assembly.node_count, 3), len(assembly.rigid_names)
+        nodes, rigid = (assembly.node_count, 3), len(assembly.parts.parts)
         shapes = (state.x.shape, state.v.shape, state.efforts.shape, state.pose.centers.shape)
         if shapes != (nodes, nodes, (len(self.row_names),), (rigid, 3)):
             raise InputError(
@@ -377,8 +384,8 @@ class Robot:
 
     def nodes_of(self, body: str | Body | None = None) -> slice:
         """Which nodes of a state belong to a body; by name or itself, where there are several."""
-        number = self._body_number(body, "what is asked")
-        return slice(int(self._first_nodes[number]), int(self._first_nodes[number + 1]))
+        number = self._places.number(body, "what is asked")
+        return slice(int(self._places.first_nodes[number]), int(self._places.first_nodes[number + 1]))
 
     def nodes(self, state: State, body: str | Body | None = None) -> Array:
         """Node positions [m] of one body, (n, 3), as `body.fields(...)` and `body.energy(...)` take them."""
@@ -397,7 +404,7 @@ class Robot:
         self.require_fits(state)
         equations = self.equations
         here = equations.evaluate(state.pose, self.loads(state.efforts))
-        return equations.unbalanced(state.pose, equations.assembly.slope(state.pose), here)
+        return equations.unbalanced(equations.assembly.slope(state.pose), here)
 
     def reactions(self, state: State) -> Array:
         """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3): none at nodes that are free or in rigid
@@ -406,9 +413,37 @@ class Robot:
         assembly = self.equations.assembly
         gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
         out = np.where(assembly.held[:, None], gradient, 0.0)
-        for (node, _), projector in zip(assembly.sliding_links, assembly.matrices, strict=False):
-            out[node] = gradient[node] - projector @ gradient[node]
+        own, N = gradient[assembly.sliding], assembly.sliding_bases
+        out[assembly.sliding] = own - np.einsum("kij,klj,kl->ki", N, N, own)
         return out
+
+    def wrench(self, state: State, name: str) -> Wrench:
+        """The force [N] and moment [N m] that a joint or a clamp holds with at an equilibrium.
+
+        On part a of the joint of this name, about its point, its spring and its motor counted; on what is welded to the ground;
+        or on the fixed nodes of the body of this name: these about the middle of their nodes.
+        """
+        self.require_fits(state)
+        assembly, (part, side) = self.equations.assembly, self._joined.joints.get(name, (-1, 0))
+        if side:
+            gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
+            gradient[self._places.frames_of(name)] = (
+                0.0  # a spring or a motor in the joint is part of what it holds with
+            )
+            found = on_part(assembly, state.pose, gradient, part)
+            return found if side > 0 else -found
+        if name in self.joints and name not in self._joined.clamps:
+            raise InputError(
+                f"{name!r} makes one part of two, which holds itself", remedy="ask a joint that moves, or a fixed body"
+            )
+        held = self._joined.clamps[name] if name in self.joints else self._held_nodes_of(name)
+        if not len(held):
+            raise InputError(f"no node of {name!r} is fixed", remedy="ask a fixed body, or a joint")
+        return on_nodes(state.x[held], self.reactions(state)[held])
+
+    def _held_nodes_of(self, body: str) -> NDArray[np.int64]:
+        own = self.nodes_of(body)
+        return np.asarray(own.start + np.flatnonzero(self.equations.assembly.held[own]))
 
     def linearize(
         self,
@@ -441,14 +476,3 @@ class Robot:
             raise diagnosis(found)
         self._sequence += 1
         return Linearization(state, found, self.row_names, self._sequence, times)
-
-
-def _named(bodies: tuple[Any, ...]) -> dict[str, Body]:
-    """Bodies by name, from what a user gives."""
-    if len(bodies) == 1 and isinstance(bodies[0], Mapping):
-        named = dict(bodies[0])
-    else:
-        named = {f"body {k}": body for k, body in enumerate(bodies)}
-    if not named or not all(isinstance(name, str) and isinstance(body, Body) for name, body in named.items()):
-        raise InputError("a robot needs at least one body", remedy="give bodies such as TetBody(mesh, law)")
-    return named

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.body import Assembly
+from pliant.body import Assembly, Slope
 from pliant.port import Attachment, PlacedPort
 from pliant.robot._row_kernels import rows_on_coordinates
 from pliant.robot.extra import NO_ROWS, ExtraRows
@@ -33,18 +33,16 @@ class Rows:
 
     def __init__(self, assembly: Assembly, parts: Sequence[tuple[Attachment, slice]]) -> None:
         """parts: attachments, and which rows of each."""
-        self._assembly = assembly
+        self._assembly, ties = assembly, assembly.ties
+        self._ties = ties.numbers(assembly.node_count), ties.begin, ties.masters, ties.weights
         self._parts = [part for _, part in parts]
         per_row = [a.entry_nodes for a, part in parts for _ in range(*part.indices(a.row_count))]
         self._nodes = np.concatenate([np.empty(0, np.int64), *per_row])
         self._begin = np.concatenate([[0], np.cumsum([len(nodes) for nodes in per_row])]).astype(np.int64)
-        linked = assembly.links[:, 0]
-        self._link_order = np.argsort(linked, kind="stable")
-        self._link_begin = np.searchsorted(linked[self._link_order], np.arange(assembly.node_count + 1))
-        self._counts = (assembly.plain >= 0).astype(np.int64) + np.diff(self._link_begin)
+        self._counts = assembly.coordinates_per_node
         self._size = 3 * int(self._counts[self._nodes].sum())
 
-    def at(self, placed: Sequence[PlacedPort], T: Array, extra: ExtraRows = NO_ROWS) -> CompressedRows:
+    def at(self, placed: Sequence[PlacedPort], T: Slope, extra: ExtraRows = NO_ROWS) -> CompressedRows:
         """H with these ports (those of the parts) where they are, and then the extra rows; T: see `Assembly.slope`."""
         vectors = [p.slopes[part].reshape(-1, 3) for p, part in zip(placed, self._parts, strict=True)]
         begin, nodes, size = self._begin, self._nodes, self._size
@@ -54,9 +52,10 @@ class Rows:
             nodes = np.concatenate([nodes, extra.nodes.reshape(-1)])
             size += 3 * int(self._counts[extra.nodes].sum())
         stacked = np.concatenate(vectors) if vectors else np.empty((0, 3))
-        assembly = self._assembly
+        carriers = self._assembly.carriers
         out = CompressedRows(np.empty(len(begin), np.int64), np.empty(size, np.int64), np.empty(size))
         rows_on_coordinates(
-            begin, nodes, stacked, assembly.plain, self._link_order, self._link_begin, assembly.links, T, *out
-        )
+            begin, nodes, stacked, self._ties, (carriers.carrier, carriers.seat),
+            (carriers.direct, carriers.begin, carriers.links), T.levers, T.matrices, *out
+        )  # fmt: skip
         return out

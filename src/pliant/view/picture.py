@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.body import Body
+from pliant.body import Body, CarriedSurface
 from pliant.checks import as_numbers, whole
 from pliant.checks import number as checked
 from pliant.errors import FileError, InputError
@@ -104,6 +104,8 @@ def _film(
 
 STILL = (".png", ".pdf", ".svg", ".jpg", ".jpeg")
 """Formats of a picture."""
+RIGID = (0.72, 0.74, 0.78, 1.0)
+"""The colour of what has no stress."""
 FARTHEST = 1e6
 """What is farther away than this [m] is not drawn."""
 
@@ -112,7 +114,7 @@ def _require(robot: Robot, states: Sequence[State]) -> None:
     """Refuse what is no robot, and states that are none of it."""
     if not isinstance(robot, Robot):
         raise InputError(f"a {type(robot).__name__} is no robot", remedy="give a Robot")
-    nodes = sum(body.node_count for body in robot.bodies)
+    nodes = robot.equations.assembly.node_count
     for k, state in enumerate(states):
         x = as_numbers(state.x) if isinstance(state, State) else np.empty(0)
         if x.shape != (nodes, 3) or not (np.abs(x) < FARTHEST).all():
@@ -162,21 +164,29 @@ class _Scene:
         dots: int = 120,
     ) -> None:
         self._parts = [
-            (body, robot.nodes_of(name), body.boundary_triangles())
+            (body, robot.nodes_of(name), body.surface())
             for name, body in zip(robot.body_names, robot.bodies, strict=True)
-            if len(body.boundary_triangles())
+            if len(body.surface().triangles)
         ]
-        shown = [body.rest for body, _, _ in self._parts] + list(places)
+        if not self._parts:
+            raise InputError("no body of this robot has a surface", remedy="give RigidBody a surface to draw")
+        shown = [
+            surface.positions(now)
+            for body, nodes, surface in self._parts
+            for now in (body.rest, *(x[nodes] for x in places))
+        ]
         self._low = np.min([x.min(axis=0) for x in shown], axis=0)
         self._high = np.max([x.max(axis=0) for x in shown], axis=0)
         self._highest = max(float(self._stress(x, part).max()) for x in places for part in self._parts)
         self._view, self._size, self._dots = view, size, dots
 
     @staticmethod
-    def _stress(x: Array, part: tuple[Body, slice, NDArray[Any]]) -> Array:
-        """Mean von Mises stress of every surface triangle [kPa]."""
-        body, nodes, triangles = part
-        return np.asarray(body.fields(x[nodes]).von_mises[triangles].mean(axis=1)) / 1e3
+    def _stress(x: Array, part: tuple[Body, slice, CarriedSurface]) -> Array:
+        """Mean von Mises stress of every surface triangle [kPa]; none in what does not deform."""
+        body, nodes, surface = part
+        if not body.deforms:
+            return np.zeros(len(surface.triangles))
+        return np.asarray(surface.positions(body.fields(x[nodes]).von_mises)[surface.triangles].mean(axis=1)) / 1e3
 
     def draw(self, x: Array, title: str, *, legend: bool = True) -> Any:
         """A matplotlib figure of the nodes at x, with the colour scale beside it where `legend` says so."""
@@ -192,15 +202,15 @@ class _Scene:
         colours = ScalarMappable(Normalize(0, self._highest), "viridis")
         shadow = {"facecolor": (0.6, 0.6, 0.6, 0.06), "edgecolor": (0.5, 0.5, 0.5, 0.12)}
         for part in self._parts:
-            body, nodes, triangles = part
-            axes.add_collection3d(Poly3DCollection(body.rest[triangles], linewidth=0.3, **shadow))
-            faces = colours.to_rgba(self._stress(x, part))
-            now = x[nodes][triangles]
+            body, nodes, surface = part
+            rest, now = (surface.positions(place)[surface.triangles] for place in (body.rest, x[nodes]))
+            axes.add_collection3d(Poly3DCollection(rest, linewidth=0.3, **shadow))
+            faces = colours.to_rgba(self._stress(x, part)) if body.deforms else RIGID
             axes.add_collection3d(Poly3DCollection(now, facecolor=faces, edgecolor=(0, 0, 0, 0.25), linewidth=0.3))
         self._frame(axes)
         axes.view_init(*self._view)
         axes.set_title(title)
-        if legend:
+        if legend and any(body.deforms for body, _, _ in self._parts):
             canvas.colorbar(colours, ax=axes, shrink=0.6, pad=0.08).set_label("von Mises stress [kPa]")
         return canvas
 

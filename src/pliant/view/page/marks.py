@@ -102,16 +102,17 @@ def held_boxes(robot: Robot, size: float) -> list[tuple[Array, Array]]:
     for body in robot.bodies:
         fixed = np.zeros(body.node_count, dtype=bool)
         fixed[body.supports.fixed] = True
-        triangles = body.boundary_triangles()
-        triangles = triangles[fixed[triangles].all(axis=1)] if len(triangles) else triangles
+        surface = body.surface()
+        points, held = surface.positions(body.rest), np.asarray(fixed[surface.nodes].all(axis=1))
+        triangles = surface.triangles[held[surface.triangles].all(axis=1)]
         edges = (
             np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]]]) if len(triangles) else np.zeros((0, 2), int)
         )
-        graph: Any = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(body.node_count,) * 2)
+        graph: Any = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(points),) * 2)
         _, piece = connected_components(graph, directed=False)
         for number in np.unique(piece[triangles[:, 0]]) if len(triangles) else ():
-            points = body.rest[fixed & (piece == number)]
-            boxes.append((points.min(axis=0) - EDGE * size, points.max(axis=0) + EDGE * size))
+            own = points[held & (piece == number)]
+            boxes.append((own.min(axis=0) - EDGE * size, own.max(axis=0) + EDGE * size))
     return boxes
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.body import CarriedSurface
 from pliant.errors import InputError
 from pliant.motion import Explicit
 from pliant.motion.explicit import Obstacle, Plane
@@ -90,7 +91,7 @@ class MotionPage(ServedPage):
     def _furnish(self) -> None:
         moving = self.session.moving
         surfaces, rest, x = moving.surfaces().items(), moving.rest, moving.engine.x
-        self._skins = [Hull(rest, triangles) for _, triangles in surfaces]
+        self._skins = [Hull(rest, CarriedSurface.of_nodes(triangles)) for _, triangles in surfaces]
         scene = self.server.scene
         self._meshes = [
             scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=REGIONS[label % len(REGIONS)])

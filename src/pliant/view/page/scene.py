@@ -74,6 +74,7 @@ class Scene:
             scene, self._ports, self.grips, session.hanging, session.size, right / np.linalg.norm(right)
         )
         self._held = mark_held(scene, robot, session.size, up)
+        rest, x = (np.concatenate([nodes, *(skin.vertices(nodes) for skin in self._skins)]) for nodes in (rest, x))
         self.cell = self._lay_floor(rest, x)
         self._place_camera(rest, x)
 
@@ -171,7 +172,7 @@ class Scene:
             self._coloured = self._drawn
             for skin in self._stress:
                 skin.recolour(self._drawn)
-        return max(skin.top for skin in self._stress)
+        return max((skin.top for skin in self._stress), default=0.0)
 
 
 def up_direction(gravity: Array) -> Array:

@@ -56,7 +56,8 @@ class Session(Paced):
         self._is_loose = first.status is Status.LOOSE
         self.hanging: State = first.state if self._is_loose else first.require().state
         span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
-        self.size = float(max(span.max(), 1e-9))
+        rigid = (np.ptp(body.outline, axis=0).max() for body in robot.bodies if not body.deforms)
+        self.size = float(max(span.max(), *rigid, 1e-9))
         self.record = Record()
         self._stepping = self._new_stepping()
         self.loads = self._stepping.loads

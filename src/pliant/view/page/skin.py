@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pliant.body import Body
+from pliant.body import Body, CarriedSurface
 from pliant.robot import Robot
 
 Array = NDArray[np.float64]
@@ -20,16 +20,18 @@ CREASE = 0.8
 
 
 class Hull:
-    """Triangles of nodes; those at crisp edges have a vertex for each side, so that shading does not round them."""
+    """Triangles of points that nodes carry; those at crisp edges have a vertex for each side, so that shading does not round
+    them."""
 
-    def __init__(self, rest: Array, triangles: Ids, first_node: int = 0) -> None:
+    def __init__(self, rest: Array, surface: CarriedSurface, first_node: int = 0) -> None:
         """rest: of the nodes [n, 3] [m]; first_node: number of the first of them among those of the robot."""
-        self._first = first_node
-        self.nodes, self.faces = creased(rest, triangles)
+        points, self.faces = creased(surface.positions(rest), surface.triangles)
+        self.carried = CarriedSurface(surface.nodes[points], surface.weights[points], self.faces)
+        self._own = slice(first_node, first_node + len(rest))
 
     def vertices(self, x: Array) -> NDArray[np.float32]:
         """Where the vertices are for node positions x of the robot, [v, 3]."""
-        return np.asarray(x[self._first + self.nodes], np.float32)
+        return np.asarray(self.carried.positions(x[self._own]), np.float32)
 
 
 class Skin(Hull):
@@ -37,19 +39,20 @@ class Skin(Hull):
 
     def __init__(self, body: Body, first_node: int) -> None:
         """first_node: number of the body's first node among those of the robot."""
-        super().__init__(body.rest, body.boundary_triangles(), first_node)
+        super().__init__(body.rest, body.surface(), first_node)
         self.body = body
 
     def stress(self, x: Array) -> Array:
-        """Von Mises stress [Pa] at the vertices, [v]."""
-        own = x[self._first : self._first + self.body.node_count]
-        return np.asarray(self.body.fields(own).von_mises[self.nodes])
+        """Von Mises stress [Pa] at the vertices, [v]; none in what does not deform."""
+        if not self.body.deforms:
+            return np.zeros(len(self.carried.nodes))
+        return self.carried.positions(self.body.fields(x[self._own]).von_mises)
 
 
 def skins_of(robot: Robot) -> list[Skin]:
     """One for every body that has a surface."""
     bodies = zip(robot.body_names, robot.bodies, strict=True)
-    return [Skin(body, robot.nodes_of(name).start) for name, body in bodies if len(body.boundary_triangles())]
+    return [Skin(body, robot.nodes_of(name).start) for name, body in bodies if len(body.surface().triangles)]
 
 
 def creased(x: Array, triangles: Ids) -> tuple[Ids, Ids]:
