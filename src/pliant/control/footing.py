@@ -3,15 +3,14 @@
 A step follows one linearization, so it may be wrong; the next linearization tells, at no extra cost:
 
     unbalanced   the largest force out of balance over the largest load
-    length       u = |L^-1 r|, the energy norm of Newton's correction: it shrinks while efforts are held, or there is no balance
+    length       u = |L^-1 r|, the energy norm of Newton's correction: it shrinks while motors hold, or there is no balance
     excess       ways of motion along which the potential is curved downwards with all that is held (`count_excess`)
     margin       the smallest pivot over that of the unloaded robot: 0 where stability is lost
 
 Efforts change only on firm ground: in balance to `BALANCED`, stable, with a margin. Where a step ends out of balance, Newton
 steps with the motors held bring it back, in the same call. A step that loses stability or balance, or that brings the effectors
 hardly any of the way that it promised, is taken back: the robot goes to where it stood before, in balance, and the next step
-may go a quarter as far (a trust region; Conn, Gould and Toint 2000). The radius is an energy, (dlambda^T W dlambda)^1/2. When
-it has shrunk to nothing, the robot waits where it is until it is asked for something else.
+is shorter (`Trust`). When no step leads anywhere, the robot waits where it is until it is asked for something else.
 """
 
 from __future__ import annotations
@@ -24,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
-from pliant.algebra.limited import count_negatives, scaled
+from pliant.algebra.limited import count_negatives
 from pliant.body.body import Tangent
+from pliant.control.lengths import decided_by_length, softest_of
 from pliant.control.question import Question
+from pliant.control.trust import NOWHERE, STIRRED, USEFUL, Trust
 from pliant.device.wiring import Kind
 from pliant.robot import Linearization, State
 from pliant.robot.linearization import Followed
@@ -36,35 +37,22 @@ Aims = Mapping[str, Array]
 
 BALANCED, EXACTLY = 0.01, 1e-5
 """Forces out of balance, over the largest load, from which efforts may change; and after a step that was taken back."""
-CORRECTIONS = 3
-"""Further linearizations that a step may take to come into balance."""
 SHARPER = 0.01
 """How much less may be out of balance past a limit point."""
+CORRECTIONS = 3
+"""Further linearizations that a step may take to come into balance."""
 CONTRACTS = 0.9
 """What a Newton step must leave of the last one, at most, to be on the way into balance."""
 MARGIN = 0.02
 """What must be left of the smallest pivot."""
-USEFUL, POOR, GOOD = 0.05, 0.25, 0.75
-"""Shares of the promised way: below the first a step is taken back, below the second the next is shorter, from the third on it
-may be longer."""
-NOWHERE = 1e-4
-"""A radius below this share of the largest change of efforts leads nowhere."""
-STIRRED = 1e-6
-"""How far, over the robot's size, targets must move to count as others; and errors fall for a step to be judged by it."""
 THERE = 1e-5
 """Effectors have reached their targets when they are off by no more than this share of the robot's size."""
-SOFT = 10.0
-"""How much softer than at the beginning the motors may find the robot, for decisions."""
 DEAR = 10.0
 """What a displacement past its limit costs, beside an effector that is as far off."""
-CALM = 3
-"""Steps since the last mistake after which forces out of balance are as they were expected."""
-MISTAKES, WORTH = 3, 1e-4
-"""So many mistakes in a row must have brought the effectors closer by this share of the robot's size, or the robot rests."""
-PATIENCE = 10
-"""Shortened steps in a row that promise next to nothing before the robot rests."""
 DEEPEST = 16
 """How many places where it stood are remembered."""
+CALM = 3
+"""Steps since the last mistake after which forces out of balance are as they were expected."""
 
 
 class Standing(IntEnum):
@@ -87,8 +75,8 @@ class _Stride:
     change: float = 0.0
     length: float = 0.0
     shortened: bool = False
-    was: float = 0.0
-    hoped: float = 0.0
+    was: float = np.nan
+    hoped: float = np.nan
     aims: Aims | None = None
     waited: int = 0
 
@@ -104,9 +92,8 @@ class _Stand:
 class Footing:
     """Steps of one robot, one after the other: `arrive` where the last one led, decide, `leave`.
 
-    radius       how far the next step may go [J^1/2]
+    trust        how far the next step may go
     holds        the motors hold still, because the robot is out of balance or unstable
-    waits        the robot rests where no step leads any closer
     mistake      why the last step was taken back: "stability", "balance", "progress", or ""
     margin       of the state that it stands on
     content      no decision asks for more than it has
@@ -128,16 +115,14 @@ class Footing:
         self._forget()
 
     def _forget(self) -> None:
-        self.radius, self.holds, self.mistake, self.margin = np.inf, False, "", np.nan
-        self.lost_stability = self.is_unstable = self.content = False
+        self.trust = Trust(self._size)
+        self.holds, self.mistake, self.margin = False, "", np.nan
+        self.is_unstable = self.content = False
         self._stride: _Stride | None = None
         self._stands: list[_Stand] = []
-        self._largest, self._careful, self._moved, self._crept = 0.0, 0, 0.0, 0
-        self._bend, self._known, self._calm = np.inf, 0.0, 0
-        self._mistaken: list[float] = []
+        self._bend, self._known, self._calm, self._moved = np.inf, 0.0, 0, 0.0
         self._resting: Array | None = None
-        self._idle: Array | None = None
-        self._softest = np.inf
+        self._softest: Array | None = None
         self._given = self.question.targets_given()
 
     @property
@@ -152,13 +137,12 @@ class Footing:
             return Standing.HOLDING
         if not self.waits:
             return Standing.FIRM
-        return Standing.UNSTABLE_BEYOND if self.lost_stability and not self.content else Standing.WAITING
+        return Standing.UNSTABLE_BEYOND if self.trust.stability and not self.content else Standing.WAITING
 
-    def arrive(self, state: State, aims: Aims | None = None, *, exactly: bool = False) -> Linearization:
+    def arrive(self, state: State, aims: Aims | None = None) -> Linearization:
         """The robot linearized where the last step led, in balance; or where it stood before, if that was a mistake.
 
-        aims: where effectors are to be now; exactly: in balance to `EXACTLY`. A state that did not come from the last step is
-        a new beginning.
+        aims: where effectors are to be now. A state that did not come from the last step is a new beginning.
         """
         stride, self.holds, self.mistake, self.is_unstable = self._stride, False, "", False
         if stride is None or state.pose is not stride.after.pose:
@@ -167,21 +151,17 @@ class Footing:
         elif not np.array_equal(state.efforts, stride.after.efforts):  # other loads: what was promised does not count
             self._wake(np.inf)
             stride = _Stride(state)
-        here, self.mistake, first = self._balanced(state, EXACTLY if exactly or self._careful else BALANCED)
-        if stride.length > 0.0:
-            bend = first / stride.length**2
-            self._bend = max(bend, 0.5 * self._bend) if self._bend < np.inf else bend
-            self._known, self._calm = 2 * stride.length, self._calm + 1
+        here, self.mistake, first = self._balanced(state, EXACTLY if self.trust.careful else BALANCED)
+        self._expect(stride, first)
         if self.mistake == "patience" and stride.waited < CORRECTIONS:
             self.holds, self.mistake, self._stride = True, "", replace(stride, waited=stride.waited + 1)
-            self._moved = float(np.abs(here.state.x - state.x).max())
-            return here
-        if not self.mistake:
-            self._learn(stride, here.model)
-        here = self._stand(here, stride) if not self.mistake else self._back(state, stride)
+        else:
+            if not self.mistake:
+                self._learn(stride, here.model)
+            here = self._stand(here, stride) if not self.mistake else self._back(state, stride)
         if not self.holds:
             self._rest_or_wake(here.model, aims)
-        self._moved = float(np.abs(here.state.x - state.x).max())
+        self._moved = 0.0 if here.state is state else float(np.abs(here.state.x - state.x).max())
         return here
 
     def _linearized(self, state: State) -> Linearization:
@@ -214,27 +194,14 @@ class Footing:
         return here, "patience", first
 
     def for_decisions(self, model: Condensed) -> Condensed:
-        """The model to decide by: the same, or for motors that hold displacements one with efforts that stand for them.
-
-        Past a limit point W_aa is indefinite, and next to it there is no end to it, though the effectors follow the motors as
-        ever: W_ea W_aa^-1 is what it was. So W_aa is taken without the directions that are softer than `SOFT` times the
-        softest one of the beginning, or curved downwards: they are that soft instead, and W_ea W_aa^-1 is kept.
-        """
-        a = self.question.sought
+        """The model to decide by: the same, or for motors that hold displacements one with efforts that stand for them."""
         if not self._by_length:
             return model
-        own = model.W[np.ix_(a, a)]
-        if self._softest == np.inf and not model.negatives:
-            self._softest = SOFT * float(np.linalg.eigvalsh(scaled(own)[0])[-1]) * float(np.diag(own).max())
-        scale = 1.0 / np.sqrt(self._softest)
-        values, vectors = np.linalg.eigh(scale * own * scale)
-        if values[0] > 0.0 and values[-1] <= 1.0:
-            return model
-        efforts, W = self.kept(model), model.W.copy()
-        soft = (vectors * np.where((values > 0.0) & (values <= 1.0), values, 1.0)) @ vectors.T / scale**2
-        W[:, a] = model.W[:, a] @ np.linalg.solve(own, soft)
-        W[a] = W[:, a].T
-        return replace(model, W=W, efforts=efforts, delta_free=model.predicted(efforts) - W @ efforts)
+        if self._softest is None:
+            if model.negatives:
+                return model
+            self._softest = softest_of(model, self.question.sought)
+        return decided_by_length(model, self.question.sought, self.kept(model), self._softest)
 
     def followed_efforts(self, model: Condensed, efforts: Array, displacements: Array) -> Array:
         """All efforts (m,) that a decision comes to: its own (m,), or whatever holds its displacements (n,)."""
@@ -266,33 +233,17 @@ class Footing:
 
     def _learn(self, stride: _Stride, model: Condensed) -> None:
         """What a step that ended in balance says about the next; whether it brought what it promised."""
-        promised = stride.was - stride.hoped
-        share = np.nan
-        if stride.aims is not None and promised > STIRRED * self._size:
+        if stride.change == 0.0 and stride.aims is None:
+            return
+        promised, share = stride.aims is None or self.trust.promises(stride.was, stride.hoped), np.nan
+        if promised and stride.aims is not None:
             now = self._off(model, self.kept(model), stride.aims)
             share = (stride.was**2 - now**2) / (stride.was**2 - stride.hoped**2)
             if share < USEFUL:
                 self.mistake = "progress"
                 return
-        creeps = stride.aims is not None and stride.shortened and promised <= STIRRED * self._size
-        self._crept = self._crept + 1 if creeps else 0
-        if self._crept > PATIENCE:
-            self.radius = 0.0
-        if share < POOR or self._turned(stride, promised):
-            self.radius = min(self.radius, 0.5 * stride.change)
-        elif stride.shortened and not share < GOOD:
-            self.radius *= 2.0 if self._careful == 0 else 1.0
-        if stride.shortened:
-            self._careful = max(0, self._careful - 1)
-        self._largest = max(self._largest, stride.change)
-
-    def _turned(self, stride: _Stride, promised: float) -> bool:
-        """Whether efforts that only share out work differently, with the effectors where they should be, go back and forth."""
-        change, last = None, self._idle
-        if stride.aims is not None and promised <= STIRRED * self._size:
-            change = stride.after.efforts - self._stands[-1].state.efforts if self._stands else None
-        self._idle = change
-        return change is not None and last is not None and float(change @ last) < 0.0
+        change = stride.after.efforts - self._stands[-1].state.efforts if self._stands else stride.after.efforts
+        self.trust.accept(change, stride.change, share=share, shortened=stride.shortened, promised=promised)
 
     def _stand(self, here: Linearization, stride: _Stride) -> Linearization:
         """On firm ground."""
@@ -304,18 +255,13 @@ class Footing:
 
     def _back(self, state: State, stride: _Stride) -> Linearization:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
-        self._careful, self._calm = 2, 0
-        self.lost_stability = self.mistake == "stability" or (self.lost_stability and self.mistake != "progress")
-        if stride.change > 0.0:
-            self.radius = min(self.radius, 0.25 * stride.change)
-        if stride.aims is not None:
-            self._mistaken = [*self._mistaken[-MISTAKES:], stride.was]
-            if len(self._mistaken) > MISTAKES and self._mistaken[0] - stride.was < WORTH * self._size:
-                self.radius = 0.0
+        self._calm = 0
+        self.trust.refuse(
+            stride.change, stride.was, stability=self.mistake == "stability", progress=self.mistake == "progress"
+        )
+        own = np.concatenate([self.question.sought, self.question.given.rows])
         while self._stands:
-            last = self._stands.pop()
-            efforts = state.efforts.copy()
-            own = np.concatenate([self.question.sought, self.question.given.rows])
+            last, efforts = self._stands.pop(), state.efforts.copy()
             efforts[own] = last.state.efforts[own]
             here, wrong, _ = self._balanced(replace(last.state, efforts=efforts), EXACTLY, 3 * CORRECTIONS)
             if not wrong:
@@ -326,20 +272,22 @@ class Footing:
         return here
 
     def _rest_or_wake(self, model: Condensed, aims: Aims | None) -> None:
-        """Wait where the radius leads nowhere; go on when targets are others."""
-        goal = np.zeros(0) if aims is None else self.question.weights * self.question.goal(aims, model.references)
+        """Wait where no step leads anywhere; go on when something else is asked for."""
         given = self.question.targets_given()
         if not np.array_equal(given, self._given):
+            self._given = given
             self._wake(np.inf)
-        elif self._resting is not None and np.abs(goal - self._resting).max(initial=0.0) > STIRRED * self._size:
-            self._wake(np.inf if self.content else self._largest / 16)
-        self._given = given
-        if self._resting is None and self.radius < NOWHERE * self._largest:
+        if self._resting is None and not self.trust.leads_nowhere:
+            return
+        goal = np.zeros(0) if aims is None else self.question.weights * self.question.goal(aims, model.references)
+        if self._resting is not None and np.abs(goal - self._resting).max(initial=0.0) > STIRRED * self._size:
+            self._wake(np.inf if self.content else self.trust.largest / 16)
+        if self._resting is None and self.trust.leads_nowhere:
             self._resting = goal
 
     def _wake(self, radius: float) -> None:
-        self._resting, self.radius, self._careful = None, max(self.radius, radius), 0
-        self.lost_stability, self._mistaken, self._crept = False, [], 0
+        self._resting = None
+        self.trust.wake(radius)
 
     def _off(self, model: Condensed, efforts: Array, aims: Aims) -> float:
         """How far the effectors are from their targets with these efforts, in balance: the norm of their weighted rows."""
@@ -349,6 +297,13 @@ class Footing:
             return float(np.linalg.norm(off))
         own = delta[question.sought]
         return float(np.linalg.norm(off) + DEAR * np.abs(own - np.clip(own, *question.course.T)).sum())
+
+    def _expect(self, stride: _Stride, unbalanced: float) -> None:
+        """Learn how forces out of balance grow with the length of a step."""
+        if stride.length > 0.0:
+            bend = unbalanced / stride.length**2
+            self._bend = max(bend, 0.5 * self._bend) if self._bend < np.inf else bend
+            self._known, self._calm = 2 * stride.length, self._calm + 1
 
     def expected(self, length: float) -> float:
         """Forces out of balance, over the largest load, after a motion of this length, as it was after the last one: they grow
@@ -365,31 +320,30 @@ class Footing:
 
     def leave(self, here: Linearization, efforts: Array, aims: Aims | None = None) -> Followed:
         """Towards efforts (m,), as far as the radius allows; the share in the answer is of the whole change."""
-        model = here.model
-        change = (self.kept(model) if self.holds or self.waits else efforts) - model.efforts
-        energy = self._energy(model, change)
-        self.content = self._energy(model, efforts - model.efforts) <= NOWHERE * self._largest
-        part = 1.0 if energy <= self.radius or self.holds or self.waits else self.radius / energy
-        left = max(self._reach - self._moved, 1e-3 * self._reach)
-        followed = here.follow(model.efforts + part * change, largest_move=left)
-        share = part * followed.share
+        model, trust, still = here.model, self.trust, self.holds or self.waits
+        asked = self._energy(model, efforts - model.efforts)
+        self.content = asked <= NOWHERE * trust.largest
+        part = 1.0 if still or asked <= trust.radius else trust.radius / asked
+        goal = self.kept(model) if still else model.efforts + part * (efforts - model.efforts)
+        followed = here.follow(goal, largest_move=max(self._reach - self._moved, 1e-3 * self._reach))
+        followed = followed._replace(share=part * followed.share)
         if self.holds and self._stride is not None:
             self._stride = replace(self._stride, after=followed.state)
-        else:
-            was = hoped = 0.0
-            if aims is not None and not self.waits:
-                was, hoped = (self._off(model, own, aims) for own in (self.kept(model), followed.state.efforts))
-            done = 0.0 if self.holds or self.waits else self._energy(model, followed.state.efforts - model.efforts)
-            own = None if self.waits else aims
-            self._stride = _Stride(followed.state, done, followed.length, share < 1.0, was, hoped, own)
-        return followed._replace(share=share)
+            return followed
+        change = 0.0 if still else followed.share * asked
+        stride = _Stride(followed.state, change, followed.length, followed.share < 1.0)
+        if not still and aims is not None:
+            was, hoped = (self._off(model, own, aims) for own in (self.kept(model), followed.state.efforts))
+            stride = replace(stride, was=was, hoped=hoped, aims=aims)
+        self._stride = stride
+        return followed
 
     def box(self, model: Condensed) -> Array:
         """How far each sought effort may go from those of a model, (n,): for whoever decides by it without asking again."""
         if self.holds or self.waits:
             return np.zeros(len(self.question.sought))
         own = np.abs(np.diag(self.for_decisions(model).W)[self.question.sought])
-        return np.asarray(self.radius / np.sqrt(len(own) * np.maximum(own, 1e-300)))
+        return np.asarray(self.trust.radius / np.sqrt(len(own) * np.maximum(own, 1e-300)))
 
 
 def count_excess(model: Condensed, rows: NDArray[np.integer], limits: Array) -> int:

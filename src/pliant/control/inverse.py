@@ -208,7 +208,7 @@ class Inverse:
             if off <= THERE * self.robot.size:
                 return DecisionStatus.REACHED, active
             if footing.waits and not footing.content:  # what holds the decision back is not what holds the robot back
-                active = ("stability",) if footing.lost_stability else ()
+                active = ("stability",) if footing.trust.stability else ()
             return DecisionStatus.LIMITED if active else DecisionStatus.CLOSEST, active
         is_good = followed.share == 1.0 and unbalanced <= BALANCED and not (footing.holds or footing.mistake)
         return DecisionStatus.SOLVED if is_good else DecisionStatus.SLOWED, active
