@@ -60,6 +60,7 @@ class Commander:
                 remedy="make it from the robot: Guard.of_robot(robot, kind)",
             )
         self.target = np.full(len(self.controller.goal), np.nan)
+        self._size = robot.size
         self.target_rows, self.effector_rows = controller.question.wanted.labels, controller.question.effector_rows
         self.woke = 0.0
         self.status = DecisionStatus.SOLVED
@@ -94,7 +95,7 @@ class Commander:
             return DecisionStatus.SOLVED
         question = self.controller.question
         off = float(np.linalg.norm(question.weights * (decider.predicted() - decider.desk.course.wanted)))
-        if off <= THERE * self.robot.size:
+        if off <= THERE * self._size:
             return DecisionStatus.REACHED
         if standing is Standing.FIRM:
             model, course = self.box.model, decider.desk.course

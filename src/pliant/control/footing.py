@@ -51,6 +51,8 @@ DEAR = 10.0
 """What a displacement past its limit costs, beside an effector that is as far off."""
 DEEPEST = 16
 """How many places where it stood are remembered."""
+SURE = 0.1
+"""Forces that are out of balance by less than this share of what is allowed are as good as none."""
 CALM = 3
 """Steps since the last mistake after which forces out of balance are as they were expected."""
 
@@ -66,18 +68,24 @@ class Standing(IntEnum):
 
 
 @dataclass(frozen=True)
+class _Aim:
+    """What a step was to do: the targets, what they ask of the effectors' rows (e,), and the model that it was decided by."""
+
+    aims: Aims
+    goal: Array
+    model: Condensed
+
+
+@dataclass(frozen=True)
 class _Stride:
     """A step that was taken: the state that it leads to, the energy of the change of efforts and of the motion [J^1/2], whether
-    it was shortened, how far off the targets were and would be by the model, the targets, and for how many calls it has been
-    out of balance."""
+    it was shortened, what it was to do, and for how many calls it has been out of balance."""
 
     after: State
     change: float = 0.0
     length: float = 0.0
     shortened: bool = False
-    was: float = np.nan
-    hoped: float = np.nan
-    aims: Aims | None = None
+    aim: _Aim | None = None
     waited: int = 0
 
 
@@ -157,7 +165,7 @@ class Footing:
             self.holds, self.mistake, self._stride = True, "", replace(stride, waited=stride.waited + 1)
         else:
             if not self.mistake:
-                self._learn(stride, here.model)
+                self._learn(stride, here.model, first)
             here = self._stand(here, stride) if not self.mistake else self._back(state, stride)
         if not self.holds:
             self._rest_or_wake(here.model, aims)
@@ -231,19 +239,32 @@ class Footing:
     def _margin_of(self, model: Condensed) -> float:
         return model.pivot / self.robot.equations.unloaded.pivot if self._counts_margin else np.nan
 
-    def _learn(self, stride: _Stride, model: Condensed) -> None:
-        """What a step that ended in balance says about the next; whether it brought what it promised."""
-        if stride.change == 0.0 and stride.aims is None:
+    def _learn(self, stride: _Stride, model: Condensed, unbalanced: float) -> None:
+        """What a step that ended in balance says about the next; whether it brought what it promised. One that was hardly out
+        of balance, and nothing was in its way, did."""
+        if stride.change == 0.0 and stride.aim is None:
             return
-        promised, share = stride.aims is None or self.trust.promises(stride.was, stride.hoped), np.nan
-        if promised and stride.aims is not None:
-            now = self._off(model, self.kept(model), stride.aims)
-            share = (stride.was**2 - now**2) / (stride.was**2 - stride.hoped**2)
-            if share < USEFUL:
-                self.mistake = "progress"
-                return
+        promised, share = True, np.nan
+        if stride.aim is not None and not (self.trust.radius == np.inf and unbalanced <= SURE * BALANCED):
+            was, hoped = self._promise(stride)
+            if promised := self.trust.promises(was, hoped):
+                now = self._off(model, self.kept(model), self.question.goal(stride.aim.aims, model.references))
+                share = (was**2 - now**2) / (was**2 - hoped**2)
+                if share < USEFUL:
+                    self.mistake = "progress"
+                    return
         change = stride.after.efforts - self._stands[-1].state.efforts if self._stands else stride.after.efforts
         self.trust.accept(change, stride.change, share=share, shortened=stride.shortened, promised=promised)
+
+    def _promise(self, stride: _Stride) -> tuple[float, float]:
+        """How far off the targets were before a step, and would be after it by its model; NaN where it had none."""
+        aim = stride.aim
+        if aim is None:
+            return np.nan, np.nan
+        return (
+            self._off(aim.model, self.kept(aim.model), aim.goal),
+            self._off(aim.model, stride.after.efforts, aim.goal),
+        )
 
     def _stand(self, here: Linearization, stride: _Stride) -> Linearization:
         """On firm ground."""
@@ -257,7 +278,10 @@ class Footing:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
         self._calm = 0
         self.trust.refuse(
-            stride.change, stride.was, stability=self.mistake == "stability", progress=self.mistake == "progress"
+            stride.change,
+            self._promise(stride)[0],
+            stability=self.mistake == "stability",
+            progress=self.mistake == "progress",
         )
         own = np.concatenate([self.question.sought, self.question.given.rows])
         while self._stands:
@@ -273,8 +297,7 @@ class Footing:
 
     def _rest_or_wake(self, model: Condensed, aims: Aims | None) -> None:
         """Wait where no step leads anywhere; go on when something else is asked for."""
-        given = self.question.targets_given()
-        if not np.array_equal(given, self._given):
+        if len(self._given) and not np.array_equal(given := self.question.targets_given(), self._given):
             self._given = given
             self._wake(np.inf)
         if self._resting is None and not self.trust.leads_nowhere:
@@ -289,10 +312,10 @@ class Footing:
         self._resting = None
         self.trust.wake(radius)
 
-    def _off(self, model: Condensed, efforts: Array, aims: Aims) -> float:
-        """How far the effectors are from their targets with these efforts, in balance: the norm of their weighted rows."""
+    def _off(self, model: Condensed, efforts: Array, goal: Array) -> float:
+        """How far the effectors are from their goal (e,) with these efforts, in balance: the norm of their weighted rows."""
         delta, question = model.predicted(efforts), self.question
-        off = question.weights * (delta[question.wanted.rows] - question.goal(aims, model.references))
+        off = question.weights * (delta[question.wanted.rows] - goal)
         if not self.strict:
             return float(np.linalg.norm(off))
         own = delta[question.sought]
@@ -318,24 +341,25 @@ class Footing:
         far = float(np.linalg.norm(self.question.weights * (goal - places)))
         return goal if far <= self._reach else places + (self._reach / far) * (goal - places)
 
-    def leave(self, here: Linearization, efforts: Array, aims: Aims | None = None) -> Followed:
-        """Towards efforts (m,), as far as the radius allows; the share in the answer is of the whole change."""
+    def leave(
+        self, here: Linearization, efforts: Array, aims: Aims | None = None, goal: Array | None = None
+    ) -> Followed:
+        """Towards efforts (m,), as far as the radius allows; the share in the answer is of the whole change. aims: where
+        effectors are to be; goal (e,): what that asks of their rows, where it is known."""
         model, trust, still = here.model, self.trust, self.holds or self.waits
         asked = self._energy(model, efforts - model.efforts)
         self.content = asked <= NOWHERE * trust.largest
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
-        goal = self.kept(model) if still else model.efforts + part * (efforts - model.efforts)
-        followed = here.follow(goal, largest_move=max(self._reach - self._moved, 1e-3 * self._reach))
+        towards = self.kept(model) if still else model.efforts + part * (efforts - model.efforts)
+        followed = here.follow(towards, largest_move=max(self._reach - self._moved, 1e-3 * self._reach))
         followed = followed._replace(share=part * followed.share)
         if self.holds and self._stride is not None:
             self._stride = replace(self._stride, after=followed.state)
             return followed
-        change = 0.0 if still else followed.share * asked
-        stride = _Stride(followed.state, change, followed.length, followed.share < 1.0)
+        aim, change = None, 0.0 if still else followed.share * asked
         if not still and aims is not None:
-            was, hoped = (self._off(model, own, aims) for own in (self.kept(model), followed.state.efforts))
-            stride = replace(stride, was=was, hoped=hoped, aims=aims)
-        self._stride = stride
+            aim = _Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
+        self._stride = _Stride(followed.state, change, followed.length, followed.share < 1.0, aim)
         return followed
 
     def box(self, model: Condensed) -> Array:

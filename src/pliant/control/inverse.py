@@ -20,7 +20,7 @@ from pliant.algebra.qp import QuadraticSolution
 from pliant.body.body import Tangent
 from pliant.checks import number, single, whole
 from pliant.control.decider import Decider
-from pliant.control.footing import BALANCED, THERE, Footing
+from pliant.control.footing import BALANCED, SURE, THERE, Footing
 from pliant.control.inverse_step import InverseStep
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
@@ -35,8 +35,6 @@ from pliant.robot.time_step import Scheme, require_scheme
 
 Array = NDArray[np.float64]
 
-SURE = 0.1
-"""Forces that are expected to be out of balance by this share of what is allowed are not looked at."""
 SLACKER = 100.0
 """How much farther than to targets that are reached a robot may be from its last place to count as arrived."""
 STILL = 1e-6
@@ -89,7 +87,7 @@ class Inverse:
         one quasi-static step, as a share of its size; kind: what motors hold between decisions, "effort" or "displacement":
         a robot that would buckle under given tensions need not under given lengths. Without a time step a step may take up to
         four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
-        self.robot = robot
+        self.robot, self._size = robot, robot.size
         self.question = Question(robot)
         self.decider = Decider(self.question, energy)
         self.actuators, self.effectors = self.question.actuators, self.question.effectors
@@ -160,19 +158,20 @@ class Inverse:
         self, footing: Footing | None, here: Linearization, aims: Mapping[str, Array], interval: float | None
     ) -> InverseStep:
         state, model, begin = here.state, here.model, time.perf_counter()
-        status = self._answer(model if footing is None else footing.for_decisions(model), aims, interval, footing)
+        goal = self.question.goal(aims, model.references)
+        status = self._answer(model if footing is None else footing.for_decisions(model), goal, interval, footing)
         if not status.ok:
             return self._held(state, DecisionStatus.FAILED)
         efforts = self.decider.all_efforts(model.efforts)
         if footing is not None:
             efforts = footing.followed_efforts(model, efforts, self.decider.displacements)
         decided = time.perf_counter()
-        followed = here.follow(efforts) if footing is None else footing.leave(here, efforts, aims)
+        followed = here.follow(efforts) if footing is None else footing.leave(here, efforts, aims, goal)
         if followed.balance == 0.0:
             return self._held(state, DecisionStatus.FAILED, self._too_far(state))
         after, solution = followed.state, self.decider.solution()
         delta = model.predicted(after.efforts)
-        error = delta[self.question.wanted.rows] - self.question.goal(aims, model.references)
+        error = delta[self.question.wanted.rows] - goal
         active, others = self.decider.active(solution), {}
         if footing is not None:
             unbalanced = self._unbalanced(footing, model, followed)
@@ -204,8 +203,8 @@ class Inverse:
             return DecisionStatus.UNSTABLE, ()
         if status is not DecisionStatus.SOLVED:
             return status, active
-        if footing.waits or (followed.way <= STILL * self.robot.size and followed.share == 1.0 and not footing.holds):
-            if off <= THERE * self.robot.size:
+        if footing.waits or (followed.way <= STILL * self._size and followed.share == 1.0 and not footing.holds):
+            if off <= THERE * self._size:
                 return DecisionStatus.REACHED, active
             if footing.waits and not footing.content:  # what holds the decision back is not what holds the robot back
                 active = ("stability",) if footing.trust.stability else ()
@@ -236,12 +235,9 @@ class Inverse:
             **others,
         )
 
-    def _answer(
-        self, model: Condensed, aims: Mapping[str, Array], interval: float | None, footing: Footing | None
-    ) -> DecisionStatus:
-        """How the decision ended; the answer is the decider's."""
+    def _answer(self, model: Condensed, goal: Array, interval: float | None, footing: Footing | None) -> DecisionStatus:
+        """How the decision for a goal (e,) ended; the answer is the decider's."""
         question, decider, desk = self.question, self.decider, self.decider.desk
-        goal = question.goal(aims, model.references)
         desk.course.wanted[:] = goal if footing is None else footing.ahead(model, goal)
         desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
@@ -275,7 +271,7 @@ class Inverse:
         for _ in range(whole(max_iterations, "max_iterations")):
             step = self._stepped(footing, state, aims, None)
             taken += step.iterations
-            way = float(np.abs(step.state.x - state.x).max()) / self.robot.size
+            way = float(np.abs(step.state.x - state.x).max()) / self._size
             state = step.state
             # where targets are out of reach it closes in slowly, and what is left to gain is of second order
             enough = tolerance if step.status is DecisionStatus.REACHED else SLACKER * tolerance

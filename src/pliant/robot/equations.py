@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.sparse import Cholesky, multiply
-from pliant.body import Assembly, Body, Jointed, Pose, Slope
+from pliant.body import Assembly, Body, Jointed, Pose
 from pliant.body._assembly_kernels import add_momentum
 from pliant.body.body import Tangent
 from pliant.checks import one_of
@@ -123,11 +123,11 @@ class Equations:
         pivot = found.report.smallest_ratio if found.report.ok else np.nan
         return Unloaded(pivot, NOTICED * float(found.force_rounding().max()))
 
-    def unbalanced(self, T: Slope, here: Evaluation) -> float:
-        """The largest force out of balance over the largest load on a node, both at one pose; T: `Assembly.slope` there.
-        Moments count as forces at the end of their longest lever."""
-        off = float(np.abs(self.assembly.force_on_coordinates(T, here.gradient) / self.assembly.reaches).max())
-        return off / max(here.largest_load, self.unloaded.smallest_load)
+    def unbalanced(self, force: Array, here: Evaluation) -> float:
+        """The largest force out of balance over the largest load on a node, both at one pose; force: what is out of balance on
+        the coordinates (nc, 3). Moments count as forces at the end of their longest lever."""
+        off = np.abs(force) / self.assembly.reaches if self.assembly.parts.parts else np.abs(force)
+        return float(off.max()) / max(here.largest_load, self.unloaded.smallest_load)
 
     @cached_property
     def _loose(self) -> list[Loose]:

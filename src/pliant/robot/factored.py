@@ -71,9 +71,9 @@ class Factored:
         self.equations.stamp += 1  # what another one has kept is overwritten; this factorization stands
         self._stamp = self.equations.stamp
         W, shift = np.empty((len(rows), len(rows))), np.empty(len(rows))
-        cholesky = self.equations.cholesky
-        cholesky.condense_into(*rows, self.on_coordinates(force).reshape(-1), W, shift)
-        return Compliance(W, shift, cholesky.length, self, self._stamp)
+        cholesky, push = self.equations.cholesky, self.on_coordinates(force)
+        cholesky.condense_into(*rows, push.reshape(-1), W, shift)
+        return Compliance(W, shift, push, cholesky.length, self, self._stamp)
 
     def on_coordinates(self, force: Array) -> Array:
         """Forces on the nodes (n, 3) as those on the free coordinates (nc, 3): [N], and [N m] for rotations."""
@@ -161,11 +161,12 @@ class Factored:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compliance:
-    """W = H A^-1 H^T (m, m) and shift = H A^-1 f (m,) of some rows under a force f; length: the energy norm |L^-1 f| of the
-    step that f causes."""
+    """W = H A^-1 H^T (m, m) and shift = H A^-1 f (m,) of some rows under a force f, f on the coordinates (nc, 3), and length:
+    the energy norm |L^-1 f| of the step that f causes."""
 
     W: Array
     shift: Array
+    force: Array
     length: float
     _at: Factored
     _stamp: int

@@ -65,7 +65,7 @@ class Linearization:
         free = there + factored.led(factored.placed, extra) + self._compliance.shift - W @ efforts
         times.mark("condense")
         negatives = factored.report.negatives
-        unbalanced = np.nan if self.h is not None else equations.unbalanced(factored.T, factored.here)
+        unbalanced = np.nan if self.h is not None else equations.unbalanced(self._compliance.force, factored.here)
         self.model = Condensed(
             W, free, delta, efforts, names, slices, state.time, sequence, factored.definite and not negatives,
             times.seconds, references, negatives, self._compliance.length, unbalanced,

@@ -404,7 +404,8 @@ class Robot:
         self.require_fits(state)
         equations = self.equations
         here = equations.evaluate(state.pose, self.loads(state.efforts))
-        return equations.unbalanced(equations.assembly.slope(state.pose), here)
+        force = equations.assembly.force_on_coordinates(equations.assembly.slope(state.pose), here.gradient)
+        return equations.unbalanced(force, here)
 
     def reactions(self, state: State) -> Array:
         """Forces [N] that the supports exert on the nodes at an equilibrium, (n, 3): none at nodes that are free or in rigid
