@@ -68,9 +68,9 @@ def test_a_free_body_falls():
     assert not robot.is_supported
 
 
-@pytest.mark.parametrize("method", ["newton"])
+@pytest.mark.parametrize("method", ["linearized", "newton"])
 def test_a_free_body_about_its_middle_axis_keeps_energy_and_momentum_at_the_order_of_the_scheme(method):
-    """The tumbling body: errors of energy and angular momentum after 0.1 s shrink at first order, that of backward Euler."""
+    """The tumbling body: energy and angular momentum are kept within 1e-3 for a second; errors shrink at second order."""
     body = pl.RigidBody(mass=1.0, center=(0, 0, 0), inertia=(1e-3, 2e-3, 2.5e-3))
     robot = pl.Robot(body)
     spin = np.array([0.02, 3.0, 0.03])
@@ -84,15 +84,15 @@ def test_a_free_body_about_its_middle_axis_keeps_energy_and_momentum_at_the_orde
     energy, momentum = numbers(start)
     assert energy == pytest.approx(0.5 * spin @ (np.array([1e-3, 2e-3, 2.5e-3]) * spin), rel=1e-12)
     errors = []
-    for h in (2e-3, 1e-3):
+    for h in (4e-3, 2e-3):
         dynamics, state = pl.Dynamics(robot, h, method=method, tolerance=1e-10), start
-        for _ in range(round(0.1 / h)):
+        for _ in range(round(1.0 / h)):
             state = dynamics.step(state).require().state
         after = numbers(state)
         errors.append((abs(after[0] / energy - 1), np.linalg.norm(after[1] - momentum) / np.linalg.norm(momentum)))
     slopes = np.log2(np.array(errors[0]) / np.array(errors[1]))
-    assert (slopes > 0.9).all()
-    assert max(errors[1]) < 1e-2
+    assert ((slopes > 1.8) & (slopes < 2.2)).all()
+    assert max(errors[1]) < 1e-3
 
 
 def test_a_body_that_does_not_turn_only_shifts():

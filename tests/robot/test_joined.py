@@ -150,11 +150,18 @@ def pendulum_error(h, time=0.2, method="newton"):
     return float(np.linalg.norm(robot.displacement(state, "tip") - tip)) / 0.5
 
 
-def test_a_double_pendulum_swings_as_lagrange_says():
-    """The tip against an independent integration: within 1 % after 0.2 s, and first order in the step of backward Euler."""
-    errors = [pendulum_error(h) for h in (4e-3, 2e-3)]
-    assert errors[1] < 0.01
-    assert np.log2(errors[0] / errors[1]) > 0.9
+@pytest.mark.parametrize("method", ["linearized", "newton"])
+def test_a_double_pendulum_swings_as_lagrange_says(method):
+    """The tip against an independent integration: within 1e-4 of its length after 0.2 s, and second order in the step."""
+    errors = [pendulum_error(h, method=method) for h in (4e-3, 2e-3)]
+    assert errors[1] < 1e-4
+    assert 1.8 < np.log2(errors[0] / errors[1]) < 2.2
+
+
+@pytest.mark.slow
+def test_a_double_pendulum_swings_for_two_seconds_as_lagrange_says():
+    """Within 1e-4 of its length."""
+    assert pendulum_error(3.5e-4, 2.0) < 1e-4
 
 
 def test_a_tie_of_matching_meshes_is_the_whole_beam():

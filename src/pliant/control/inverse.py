@@ -184,8 +184,8 @@ class Inverse:
 
     def _unbalanced(self, footing: Footing, model: Condensed, followed: Followed) -> float:
         """Forces out of balance after a step, over the largest load: as expected where that is little, else looked at."""
-        before, after = (np.abs(efforts).max() for efforts in (model.efforts, followed.state.efforts))
-        expected = footing.expected(followed.length) * max(1.0, before / max(after, 1e-300))
+        before, after = (float(np.abs(efforts).max()) for efforts in (model.efforts, followed.state.efforts))
+        expected = footing.expected(followed.length) * max(1.0, before / after if after > 0.0 else np.inf)
         return expected if expected <= SURE * BALANCED else self.robot.unbalanced(followed.state)
 
     def _judged(

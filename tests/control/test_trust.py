@@ -1,0 +1,90 @@
+"""Numbers of the trust region, and models of motors that hold displacements, on made-up arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant.algebra.condensed import Condensed
+from pliant.control.lengths import SOFT, decided_by_length, softest_of
+from pliant.control.trust import CAREFUL, MISTAKES, PATIENCE, Trust
+
+STEP = np.array([1.0, 0.0])
+
+
+def test_mistakes_shorten_and_good_steps_lengthen():
+    """A mistake leaves a quarter of the step; after it, so many steps with care; then good shortened ones double the radius."""
+    trust = Trust(0.1)
+    trust.accept(STEP, 1.0, share=1.0, shortened=False, promised=True)
+    assert trust.radius == np.inf
+    trust.refuse(1.0, 0.01, stability=True, progress=False)
+    assert trust.radius == 0.25
+    assert trust.stability
+    for _ in range(CAREFUL):
+        trust.accept(STEP, 0.25, share=0.9, shortened=True, promised=True)
+    assert trust.radius == 0.25
+    trust.accept(STEP, 0.25, share=0.9, shortened=True, promised=True)
+    assert trust.radius == 0.5
+    trust.accept(STEP, 0.5, share=0.2, shortened=True, promised=True)
+    assert trust.radius == 0.25
+
+
+def test_mistakes_that_bring_nothing_end_in_rest():
+    """Several mistakes in a row without a way gained, or creeping, lead nowhere; other wishes wake it."""
+    trust = Trust(0.1)
+    trust.accept(STEP, 1.0, share=1.0, shortened=False, promised=True)
+    for _ in range(MISTAKES + 1):
+        assert not trust.leads_nowhere
+        trust.refuse(0.1, 0.05, stability=False, progress=True)
+    assert trust.leads_nowhere
+    trust.wake(0.2)
+    assert trust.radius == 0.2
+    assert not trust.leads_nowhere
+    for _ in range(PATIENCE + 1):
+        trust.accept(STEP, 0.2, share=np.nan, shortened=True, promised=False)
+    assert trust.leads_nowhere
+
+
+def test_mistakes_that_bring_it_closer_do_not():
+    """As long as the distance falls by more than next to nothing, it goes on."""
+    trust = Trust(0.1)
+    trust.accept(STEP, 1.0, share=1.0, shortened=False, promised=True)
+    for k in range(6):
+        trust.refuse(1.0, 0.05 - 1e-3 * k, stability=False, progress=True)
+    assert trust.radius == 0.25
+
+
+def test_work_that_is_shared_out_back_and_forth_comes_to_rest():
+    """Changes of efforts that promise nothing and turn round are halved each time."""
+    trust = Trust(0.1)
+    for k in range(5):
+        trust.accept((-1) ** k * STEP, 1.0 / 2**k, share=np.nan, shortened=False, promised=False)
+    assert trust.radius == pytest.approx(0.5 / 2**4)
+
+
+def model_of(W):
+    zero = np.zeros(len(W))
+    return Condensed(W, zero + 0.1, zero, zero + 1.0, tuple(map(str, range(len(W)))), {})
+
+
+def test_lengths_decide_by_a_model_that_is_positive_definite(rng):
+    """Whatever W of the motors' rows is: no direction is softer than allowed, none is negative, effectors move per length as
+    they did, and where all is well the model is itself."""
+    rows, others, efforts = np.arange(3), np.arange(3, 5), rng.normal(size=5)
+    for _ in range(20):
+        A = rng.normal(size=(5, 5)) * np.array([1.0, 1e3, 1e-3, 1.0, 1.0])
+        good = model_of(A.T @ A + 1e-12 * np.eye(5))
+        softest = softest_of(good, rows)
+        assert decided_by_length(good, rows, efforts, softest) is good
+        bad = good.W.copy()
+        u = rng.normal(size=3) * np.sqrt(np.diag(bad)[rows])
+        bad[np.ix_(rows, rows)] -= 3 * SOFT * np.outer(u, u)
+        there = decided_by_length(model_of(bad), rows, efforts, softest)
+        own = there.W[np.ix_(rows, rows)] / np.outer(softest, softest)
+        values = np.linalg.eigvalsh(own)
+        assert values[0] > 0
+        assert values[-1] <= 1 + 1e-9
+        assert there.predicted(efforts) == pytest.approx(model_of(bad).predicted(efforts))
+        before = np.linalg.solve(bad[np.ix_(rows, rows)].T, bad[np.ix_(others, rows)].T)
+        after = np.linalg.solve(there.W[np.ix_(rows, rows)].T, there.W[np.ix_(others, rows)].T)
+        assert after * softest[:, None] == pytest.approx(before * softest[:, None], rel=1e-5, abs=1e-8)
