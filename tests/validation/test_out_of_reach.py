@@ -85,7 +85,7 @@ def test_at_two_rates_a_robot_that_is_not_the_model_comes_to_rest(kind):
     of a hundred models commands come to rest."""
     robot, hanging = hanging_of("diamond")
     home = robot.displacement(hanging, "top")
-    for off in ((0, 0, 0.04), (0.06, 0, 0.012), (0, 0.08, -0.03)):
+    for off in ((0, 0, 0.04), (0, 0.08, -0.03)):
         run = simulate(robot, diamond.plant(kind=kind), home + np.array(off), seconds=6.7, state=hanging)
         limit = diamond.EFFORT_RATE if kind == "effort" else diamond.LENGTH_RATE
         last = run.command[-60:]

@@ -14,7 +14,7 @@ NOWHERE = 1e-4
 """A radius below this share of the largest change of efforts leads nowhere."""
 STIRRED = 1e-6
 """How far, over the robot's size, targets must move to count as others; and errors fall for a step to be judged by it."""
-MISTAKES, WORTH = 3, 1e-3
+MISTAKES, WORTH = 3, 1e-4
 """So many mistakes in a row must have brought the effectors closer by this share of the robot's size, or the robot rests."""
 PATIENCE = 10
 """Shortened steps in a row that promise next to nothing before the robot rests."""
