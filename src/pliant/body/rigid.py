@@ -28,7 +28,7 @@ class RigidBody(Body):
     >>> import pliant as pl
     >>> ball = pl.RigidBody(pl.solids.sphere(0.02), density=1000.0)
     >>> round(ball.mass_total, 4)  # [kg]; 4/3 pi r^3 rho is 0.0335, and the surface has flat triangles
-    0.0331
+    0.0333
     """
 
     deforms: ClassVar[bool] = False

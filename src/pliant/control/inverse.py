@@ -62,12 +62,14 @@ class Inverse:
     >>> robot.effect("tip", pl.Point(near=(0.1, 0.01, 0.01), axes="z"))  # its height [m]
     >>> inverse, state = pl.Inverse(robot), pl.Statics(robot).solve().require().state
     >>> height = robot.displacement(state, "tip")
-    >>> step = inverse.step(state, tip=height + 0.001)
+    >>> for _ in range(5):  # in real time: one decision after the other
+    ...     step = inverse.step(state, tip=height + 0.001)
+    ...     state = step.state
     >>> step.status.name, step.efforts["tendon"].round(3)
-    ('SOLVED', array([0.179]))
-    >>> pose = inverse.solve_pose(state, tip=height + 0.001)  # until it converges: the tension is a little less
-    >>> pose.efforts["tendon"].round(3), pose.distance < 1e-9
-    (array([0.177]), True)
+    ('REACHED', array([0.177]))
+    >>> pose = inverse.solve_pose(tip=height + 0.002)  # offline, from wherever
+    >>> pose.status.name, pose.distance < 1e-9
+    ('REACHED', True)
     """
 
     def __init__(
