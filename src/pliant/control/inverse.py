@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 
 SLACKER = 100.0
 """How much farther than to targets that are reached a robot may be from its last place to count as arrived."""
+HAIR = 1e-3
+"""The share of its range by which a displacement may be past a limit and is asked back."""
 STILL = 1e-6
 """A robot is at rest when a step moves no node by more than this share of its size."""
 
@@ -243,8 +245,12 @@ class Inverse:
         desk.course.wanted[:] = goal if footing is None else footing.ahead(model, goal)
         desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
-        if footing is not None and footing.strict:  # no displacement may stay past its limit
-            np.clip(decider.displacements, *question.course.T, out=decider.displacements)
+        if (
+            footing is not None
+        ):  # what is past its limit may stay there, but not by a hair, and not where poses are sought
+            inside = np.clip(decider.displacements, *question.course.T)
+            past = np.abs(decider.displacements - inside) > HAIR * np.ptp(question.course, axis=1)
+            decider.displacements[:] = np.where(past & ~footing.strict, decider.displacements, inside)
         return decider.decide(question.numbers(model), -1.0 if interval is None else interval)
 
     def solve_pose(

@@ -35,8 +35,9 @@ class ModelLoop:
         tangent: Tangent = "exact",
         largest_move: float = 0.05,
     ) -> None:
-        """question: that is decided by the models; state: where the robot is now (default: in balance under its efforts); kind:
-        what the motors hold, and so what `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the
+        """question: that is decided by the models; state: where the robot is now (default: in balance under its efforts);
+        tangent: "warped" is the paper's way, one linearization per cycle whatever comes of it; kind: what the motors hold, and so
+        what `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the
         robot's size."""
         self.question, self.robot = question, question.robot
         self._tangent, self.kind = tangent, kind
@@ -44,7 +45,9 @@ class ModelLoop:
         first = beginning(self.robot) if state is None else state
         self._footing: Footing | None = None
         self._h: float | None = None
-        if self.robot.is_supported:
+        if self.robot.is_supported and tangent == "warped":
+            self.here = self._linearized(first)
+        elif self.robot.is_supported:
             self._footing = Footing(question, kind=kind, tangent=tangent, largest_move=largest_move)
             self.here = self._footing.arrive(first)
         else:
