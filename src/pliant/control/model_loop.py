@@ -36,8 +36,8 @@ class ModelLoop:
         largest_move: float = 0.05,
     ) -> None:
         """question: that is decided by the models; state: where the robot is now (default: in balance under its efforts);
-        tangent: "warped" is the paper's way, one linearization per cycle whatever comes of it; kind: what the motors hold, and so
-        what `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the
+        tangent: "warped" is the paper's way, one linearization per cycle whatever comes of it; kind: what the motors hold, and
+        so what `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the
         robot's size."""
         self.question, self.robot = question, question.robot
         self._tangent, self.kind = tangent, kind
