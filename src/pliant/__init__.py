@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.algebra.condensed import Condensed
 from pliant.body import Ball, Revolute, RigidBody, Slide, SpringBody, TetBody, Tie, Weld
-from pliant.control import Inverse
-from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes, settled, stability
@@ -20,6 +18,8 @@ from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
 
 if TYPE_CHECKING:
+    from pliant.control import Inverse
+    from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
     from pliant.motion.explicit import Explicit
 
 __version__ = "0.1.0"
@@ -80,10 +80,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`Explicit` is loaded when first asked for."""
-    if name == "Explicit":
-        from pliant.motion.explicit import Explicit
+_LATER = {
+    "Explicit": "pliant.motion.explicit",
+    "Inverse": "pliant.control",
+    **dict.fromkeys(("Circle", "Line", "Recorded", "Square", "Waypoints"), "pliant.control.trajectory"),
+}
 
-        return Explicit
+
+def __getattr__(name: str) -> Any:
+    """Control and explicit steps are loaded when first asked for."""
+    if name in _LATER:
+        from importlib import import_module
+
+        found = globals()[name] = getattr(import_module(_LATER[name]), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
