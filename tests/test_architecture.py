@@ -37,7 +37,17 @@ def named() -> dict[str, list[object]]:
     """Classes and functions of pliant, by name and by "module.name", where they are defined."""
     found: dict[str, list[object]] = {}
     for info in pkgutil.walk_packages(pliant.__path__, "pliant."):
-        if info.name.split(".")[1] in ("algebra", "exchange", "body", "port", "robot", "motion", "device", "control"):
+        if info.name.split(".")[1] in (
+            "algebra",
+            "exchange",
+            "body",
+            "port",
+            "contact",
+            "robot",
+            "motion",
+            "device",
+            "control",
+        ):
             if "explicit" in info.name or "warp" in info.name:
                 continue
             module = importlib.import_module(info.name)

@@ -98,12 +98,12 @@ def test_a_typo_gets_the_choice(typed):
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
-        (("bench", "fme"), "choose: fem, held, inverse, qp, realtime, rods or springs"),
+        (("bench", "fme"), "choose: contact, fem, held, inverse, qp, realtime, rods or springs"),
         (("bench", "qp", "--mesh", "x.vtk"), "qp is not measured on a mesh; leave out --mesh"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
         (("run", "diamond", "--trajectory", "spiral"), "choose one of: square, circle"),
-        (("run", "diamond", "--body", "springs"), "made of tets only; leave out --body"),
+        (("run", "diamond", "--body", "springs"), "not there on springs; leave out --body"),
         (("run", "cantilever", "--headless", "--out", __file__), "check the path"),
         (("run", "cantilever", "--trajectory", "path.csv"), "follows nothing; leave out --trajectory"),
         (("run", "trunk", "--trajectory", "nowhere.csv"), "nowhere.csv: no such file or directory; check the path"),

@@ -21,6 +21,7 @@ ROOMS = [
     "material",
     "body",
     "port",
+    "contact",
     "robot",
     "motion",
     "device",

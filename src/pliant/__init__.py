@@ -9,13 +9,28 @@ each room's docstring is its tour.
 from typing import TYPE_CHECKING, Any
 
 from pliant.algebra.condensed import Condensed
-from pliant.body import Ball, Revolute, RigidBody, Slide, SpringBody, TetBody, Tie, Weld
+from pliant.body import Ball, Revolute, RigidBody, RodBody, Section, Slide, SpringBody, TetBody, Tie, Weld
+from pliant.contact import Plane, Solid, Sphere
 from pliant.errors import PliantError, PliantWarning
 from pliant.material import Corotational, Linear, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from pliant.motion import Dynamics, Simulation, Statics, natural_modes, settled, stability
-from pliant.port import Cable, Capstan, Cavity, Center, Force, Frame, Hinge, Point, Port, Slider, Stiffness, check_port
+from pliant.port import (
+    Cable,
+    Capstan,
+    Cavity,
+    Center,
+    Flex,
+    Force,
+    Frame,
+    Hinge,
+    Point,
+    Port,
+    Slider,
+    Stiffness,
+    check_port,
+)
 from pliant.robot import ExtraRows, Robot, Role, State
-from pliant.shape import Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
+from pliant.shape import Curve, Embedding, Lattice, SurfaceMesh, TetMesh, make, read, solids
 
 if TYPE_CHECKING:
     from pliant.control import Inverse
@@ -33,10 +48,12 @@ __all__ = [
     "Circle",
     "Condensed",
     "Corotational",
+    "Curve",
     "Dynamics",
     "Embedding",
     "Explicit",
     "ExtraRows",
+    "Flex",
     "Force",
     "Frame",
     "Hinge",
@@ -46,6 +63,7 @@ __all__ = [
     "Linear",
     "MooneyRivlin",
     "NeoHookean",
+    "Plane",
     "PliantError",
     "PliantWarning",
     "Point",
@@ -54,10 +72,14 @@ __all__ = [
     "Revolute",
     "RigidBody",
     "Robot",
+    "RodBody",
     "Role",
+    "Section",
     "Simulation",
     "Slide",
     "Slider",
+    "Solid",
+    "Sphere",
     "SpringBody",
     "Square",
     "StVenantKirchhoff",

@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 def as_numbers(value: ArrayLike) -> Array:
     """What a user gave as real numbers, a new array; a single NaN where it is something else."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return np.array(value)
     if isinstance(value, (str, bytes)) or _has_text(value):
         return np.array(np.nan)
     try:

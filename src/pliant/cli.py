@@ -68,7 +68,7 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, expander, finger, flexipod, multigait, pneunet or trunk "
+            help="A robot of the gallery: cantilever, diamond, expander, finger, flexipod, multigait, pneunet, tendon or trunk "
             "(`pliant robots` tells more)."
         ),
     ],
@@ -316,7 +316,9 @@ def doctor() -> None:
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="What to measure: fem, held, inverse, qp, realtime, rods or springs.")],
+    what: Annotated[
+        str, typer.Argument(help="What to measure: contact, fem, held, inverse, qp, realtime, rods or springs.")
+    ],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
     large: Annotated[bool, typer.Option(help="Include the meshes of 5,000 and 20,000 nodes.")] = True,
@@ -333,7 +335,7 @@ def bench(
     if not seconds * repeats <= LONGEST:
         raise InputError(f"{repeats} runs of {seconds:g} s would take weeks", remedy="give fewer or shorter ones")
     if mesh is not None:
-        if what not in ("fem", "held", "inverse"):
+        if what not in ("contact", "fem", "held", "inverse"):
             raise InputError(f"{what} is not measured on a mesh", remedy="leave out --mesh")
         read(mesh, "mm")
     expect_kernels_of(f"bench {what}")
@@ -363,17 +365,22 @@ def bench(
 
         figures = repeated(measured, repeats)
         title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop; then its model's process is killed"
+    elif what == "contact":
+        from pliant.bench import contact
+
+        figures, title = repeated(lambda: contact.measure(mesh), repeats), "contact, one thread"
     elif what == "rods":
         from pliant.bench import rods
 
-        figures, title = repeated(rods.measure, repeats), "rigid parts, one thread, beside as many plain coordinates"
+        figures, title = repeated(rods.measure, repeats), "rods and rigid parts, one thread"
     elif what == "springs":
         from pliant.bench import springs
 
         figures, title = repeated(springs.measure, repeats), "explicit steps of spring lattices, Verlet, no contact"
     else:
         raise InputError(
-            f"there is no benchmark {what!r}", remedy="choose: fem, held, inverse, qp, realtime, rods or springs"
+            f"there is no benchmark {what!r}",
+            remedy="choose: contact, fem, held, inverse, qp, realtime, rods or springs",
         )
     print_figures(figures, title)
     print("\n".join(lines))

@@ -105,6 +105,31 @@ def test_nothing_is_resumed_after_something_else() -> None:
             cholesky.resume_into(np.ones(1), np.empty(6))
     with pytest.raises(InputError, match="b has shape"):
         cholesky.condense_into(*H, np.ones(7), np.empty((1, 1)), np.empty(1))
+    with pytest.raises(InputError, match="b has shape"):
+        cholesky.factor(case.values, np.ones(7))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_half_a_solve_is_done_along_with_the_factorization(case: Case, threads: int) -> None:
+    """L^-1 b is the same whether b is there at the factorization or comes later; it does not outlive the next one."""
+    cholesky, rng = Cholesky(case.pattern, threads), np.random.default_rng(4)
+    H = random_rows(rng, 3, len(case.dense))
+    rows = H.indptr.astype(np.int64), H.indices.astype(np.int64), H.data
+    b = rng.normal(size=len(case.dense))
+    W, shift, later, efforts = np.empty((3, 3)), np.empty(3), np.empty(3), rng.normal(size=3)
+    assert cholesky.factor(case.values, b).ok
+    cholesky.condense_into(*rows, None, W, shift)
+    moved, length = cholesky.resume_into(efforts, np.empty(len(b))), cholesky.length
+    np.testing.assert_allclose(moved, np.linalg.solve(case.dense, b + H.T @ efforts), rtol=0, atol=1e-10)
+    cholesky.condense_into(*rows, b, W, later)
+    np.testing.assert_allclose(shift, later, rtol=1e-9, atol=1e-12)
+    cholesky.resume_into(efforts, np.empty(len(b)))
+    assert cholesky.length == pytest.approx(length, rel=1e-9)
+    with pytest.raises(InputError, match="half of a solve"):
+        cholesky.condense_into(*rows, None, W, shift)
+    assert cholesky.factor(case.values).ok
+    with pytest.raises(InputError, match="half of a solve"):
+        cholesky.condense_into(*rows, None, W, shift)
 
 
 def test_factor_is_the_dense_factor(case: Case) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from conftest import random_rotation
-from pliant.body import RigidBody, SpringBody, TetBody, all_bodies
+from pliant.body import RigidBody, RodBody, Section, SpringBody, TetBody, all_bodies
 from pliant.material import all_laws
-from pliant.shape import Lattice, make, solids
+from pliant.shape import Curve, Lattice, make, solids
 
 MESH = make.box((0.06, 0.02, 0.03), (3, 1, 2))
 KINDS = [(1, "elements"), (2, "elements"), (1, "patches")]
@@ -20,6 +20,18 @@ BODIES = {
     "voxels": SpringBody(Lattice.block((4, 2, 3), 0.01), 1e5),
     "voxels18": SpringBody(Lattice.block((3, 2, 2), 0.01, body_diagonals=0.0), 1e5),
     "scattered": SpringBody(Lattice.scattered(solids.box((0.03, 0.02, 0.02)), 0.006), 1e5),
+    "rod": RodBody(Curve([(0, 0, 0), (0.1, 0, 0)]), Section.rectangle(0.02, 0.01), 1e5, 0.4, 1000, count=4),
+    "rods": RodBody(
+        [
+            Curve.helix((0, 0, 0), (0.04, 0, 0), (0, 0, 1), turns=0.6, pitch=0.05),
+            Curve([(0.04, 0, 0), (0.1, 0.05, 0)]),
+        ],
+        Section.taper(Section.circle(0.02), Section.tube(0.01, 0.005)),
+        E=1e5,
+        nu=0.4,
+        density=1000,
+        count=[5, 3],
+    ),
 }
 
 every_body = pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from pliant.algebra.condensed import Condensed
-from pliant.control.lengths import SOFT, decided_by_length, softest_of
+from pliant.control.footing import room
+from pliant.control.hurry import LONGEST, Hurry
+from pliant.control.lengths import SOFT, decided_by_length, largest_yield, softest_of
 from pliant.control.trust import CAREFUL, MISTAKES, PATIENCE, Trust
 
 STEP = np.array([1.0, 0.0])
@@ -62,6 +64,17 @@ def test_work_that_is_shared_out_back_and_forth_comes_to_rest():
     assert trust.radius == pytest.approx(0.5 / 2**4)
 
 
+def test_mistakes_on_the_way_to_other_targets_do_not_count():
+    """Three mistakes close to one target and the first on the way to one that is far off: it goes on."""
+    trust = Trust(0.1)
+    trust.accept(STEP, 1.0, share=1.0, shortened=False, promised=True)
+    for _ in range(MISTAKES):
+        trust.refuse(0.1, 0.001, stability=False, progress=True)
+    trust.redirect()
+    trust.refuse(0.1, 0.05, stability=False, progress=True)
+    assert not trust.leads_nowhere
+
+
 def model_of(W):
     zero = np.zeros(len(W))
     return Condensed(W, zero + 0.1, zero, zero + 1.0, tuple(map(str, range(len(W)))), {})
@@ -88,3 +101,36 @@ def test_lengths_decide_by_a_model_that_is_positive_definite(rng):
         before = np.linalg.solve(bad[np.ix_(rows, rows)].T, bad[np.ix_(others, rows)].T)
         after = np.linalg.solve(there.W[np.ix_(rows, rows)].T, there.W[np.ix_(others, rows)].T)
         assert after * softest[:, None] == pytest.approx(before * softest[:, None], rel=1e-5, abs=1e-8)
+
+
+def test_changes_that_shrink_by_a_ratio_are_summed_up():
+    """Two changes the same way, each 0.8 times the last: five times the second is all that would come. Not so for changes that
+    turn, that grow, or that are small enough already; never beyond what there is room for."""
+    way = np.array([3.0, -4.0])
+    hurry = Hurry()
+    assert hurry.factor(way, np.inf) == 1.0
+    assert hurry.factor(0.8 * way, np.inf) == pytest.approx(5.0)
+    assert hurry.factor(0.5 * way, np.inf) == 1.0
+    assert hurry.factor(0.45 * way, 1.5) == 1.5
+    for second, expected in ((0.999 * way, LONGEST), (1.2 * way, 1.0), (0.2 * way, 1.0), (np.array([4.0, 3.0]), 1.0)):
+        hurry.forget()
+        hurry.factor(way, np.inf)
+        assert hurry.factor(second, np.inf) == expected
+
+
+def test_room_is_what_the_nearest_limit_leaves():
+    """Counted in changes; what does not change has room, what is past its limit has none."""
+    limits = np.array([[0.0, 1.0], [-2.0, 2.0]])
+    assert room(np.array([0.5, 0.0]), np.array([0.1, -1.0]), limits) == pytest.approx(2.0)
+    assert room(np.array([0.5, 0.0]), np.array([0.0, 0.0]), limits) == np.inf
+    assert room(np.array([1.1, 0.0]), np.array([0.1, 0.0]), limits) == 0.0
+
+
+def test_the_yield_with_held_rows_is_that_of_the_rest():
+    """Springs in a row, 2 m/N and 3 m/N: the end yields by 5, and by 3 with the middle held."""
+    W = np.array([[2.0, 2.0], [2.0, 5.0]])
+    model = Condensed(W, np.zeros(2), np.zeros(2), np.ones(2), ("middle", "end"), {})
+    end, one = np.array([1]), np.ones(1)
+    assert largest_yield(model, end, one, np.empty(0, int)) == pytest.approx(5.0)
+    assert largest_yield(model, end, one, np.array([0])) == pytest.approx(3.0)
+    assert largest_yield(model, end, 2 * one, np.array([0])) == pytest.approx(12.0)

@@ -7,9 +7,10 @@ import pytest
 from hostile import VALUES, refused_or_made
 
 import pliant as pl
+from pliant.contact import Plane, Sphere
 from pliant.control import Correction
 from pliant.control.trajectory import Circle, Line, Recorded, Square, Waypoints
-from pliant.motion.explicit import Plane, Ramp, Sine, Sphere
+from pliant.motion.explicit import Ramp, Sine
 from pliant.shape import Embedding
 
 pytestmark = pytest.mark.thorough

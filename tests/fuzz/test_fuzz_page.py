@@ -17,10 +17,11 @@ from viser._messages import Message
 from websockets.exceptions import ConnectionClosed
 
 import pliant as pl
+from pliant.contact import Plane
 from pliant.control.trajectory import Line
 from pliant.device import Feed, Guard, opened_drive
 from pliant.motion import Statics
-from pliant.motion.explicit import Explicit, Plane, Sine
+from pliant.motion.explicit import Explicit, Sine
 from pliant.view import MotionPage, Moving, Page, draw_bodies, draw_stills, film_bodies, film_mode
 from pliant.view.page import MotionSession, Setting
 from pliant.view.page.session import Session

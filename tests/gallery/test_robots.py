@@ -117,7 +117,7 @@ def test_the_trunk_of_springs_is_the_same_robot():
 
 def test_a_body_that_a_robot_does_not_have_is_said():
     """The choices are in the message."""
-    with pytest.raises(InputError, match="made of tets only; leave out --body"):
+    with pytest.raises(InputError, match="not there on springs; leave out --body"):
         find("diamond").built_from(body="springs")
     with pytest.raises(InputError, match="no body 'jelly'; choose one of: tets, springs"):
         find("trunk").built_from(body="jelly")

@@ -7,16 +7,15 @@ import pytest
 from explicit_twin import march
 
 from pliant.body import SpringBody
+from pliant.contact import Plane, Sphere
 from pliant.errors import InputError, NotConvergedError, PliantWarning
 from pliant.motion.explicit import (
     Explicit,
     GivenMotion,
     Load,
-    Plane,
     Ramp,
     RunStatus,
     Sine,
-    Sphere,
     SpringLaw,
     Springs,
 )

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from pliant.body import SpringBody
+from pliant.contact import Plane
 from pliant.errors import InputError
 from pliant.motion import crossing_frequency, natural_modes, peak_frequency
-from pliant.motion.explicit import Explicit, Load, Motor, Plane, Pneumatic, Ramp, Sine, Table, Thermal
+from pliant.motion.explicit import Explicit, Load, Motor, Pneumatic, Ramp, Sine, Table, Thermal
 from pliant.robot import Robot
 from pliant.shape import Lattice
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from pliant import Lattice, SpringBody
+from pliant.contact import Plane
 from pliant.errors import InputError
-from pliant.motion.explicit import Explicit, Plane, Sine, run_many
+from pliant.motion.explicit import Explicit, Sine, run_many
 
 pytestmark = [
     pytest.mark.thorough,

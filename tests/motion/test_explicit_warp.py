@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pliant.body import SpringBody
+from pliant.contact import Plane, Sphere
 from pliant.errors import InputError, MissingExtraError
-from pliant.motion.explicit import Explicit, Load, Motor, Plane, Sine, Sphere
+from pliant.motion.explicit import Explicit, Load, Motor, Sine
 from pliant.shape import Lattice
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pliant.contact import Plane
 from pliant.errors import InputError, PliantWarning
-from pliant.motion.explicit import Material, Plane, Pneumatic, Population, Ramp, Sine
+from pliant.motion.explicit import Material, Pneumatic, Population, Ramp, Sine
 from pliant.shape import Lattice
 
 pytestmark = [

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from pliant.body import SpringBody
+from pliant.contact import Plane
 from pliant.errors import InputError
-from pliant.motion.explicit import Explicit, Material, Plane, Population, Sine, run_many
+from pliant.motion.explicit import Explicit, Material, Population, Sine, run_many
 from pliant.shape import Lattice
 
 pytestmark = [

@@ -95,6 +95,7 @@ def test_an_arch_becomes_unstable_where_theory_has_it(figure):
     assert low == pytest.approx(expected, rel=0.03)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("drop", [0.002, 0.008, 0.012])
 def test_an_arch_pushed_through_sways_aside(drop, figure):
     """Past that drop, branch="any" ends at the symmetric shape and says that it is unstable; "stable" ends at the swayed one:
@@ -181,7 +182,10 @@ def actuator(loops: int, cells: int) -> Robot:
     return robot
 
 
-@pytest.mark.parametrize(("loops", "cells"), [(20, 25), pytest.param(100, 50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("loops", "cells"),
+    [pytest.param(20, 25, marks=pytest.mark.thorough), pytest.param(100, 50, marks=pytest.mark.slow)],
+)
 def test_a_tube_wrapped_by_fibres_bends_by_100_degrees(loops, cells, figure):
     """From rest, in one solve, under a pressure or a volume that is given: each fibre is as long as at rest or slack, and the
     volume that belongs to the pressure needs that pressure."""

@@ -129,6 +129,7 @@ def balloon_pressure(stretch: float, a: float, b: float, mu: float) -> float:
     return mu * (2 / end + 1 / (2 * end**4) - 2 / stretch - 1 / (2 * stretch**4))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stretch", [1.6])
 def test_a_rubber_balloon_follows_its_closed_form(stretch, figure):
     """Under the pressure of a stretch, a nearly incompressible sphere gets there: the pressure that belongs to the stretch

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from pliant.body import SpringBody
+from pliant.contact import Plane
 from pliant.errors import InputError
-from pliant.motion.explicit import Explicit, Plane, Sine
+from pliant.motion.explicit import Explicit, Sine
 from pliant.shape import Lattice
 from pliant.view import MotionPage, Moving, draw_stills
 from pliant.view.page import MotionSession, Setting

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pliant.body import SpringBody
+from pliant.contact import Plane
 from pliant.errors import InputError
-from pliant.motion.explicit import Explicit, Material, Plane, Population, Sine, Springs
+from pliant.motion.explicit import Explicit, Material, Population, Sine, Springs
 from pliant.shape import Lattice
 from pliant.view import MotionPage, Moving
 from pliant.view.moving import Running

@@ -72,7 +72,7 @@ class Condensed:
         """All efforts (m,), with those of some rows such that these have a given displacement (k,), as far as their limits
         (k, 2) let them; efforts (m,): of the other rows, by default the model's."""
         out: Array = (self.efforts if efforts is None else efforts).copy()
-        if not len(rows):
+        if not len(rows):  # the usual case
             return out
         now = out[rows]
         out[rows] = 0.0

@@ -24,6 +24,8 @@ LARGEST = 1e30
 """No number of a (scaled) problem is larger; the solvers would not come to an end."""
 PRIMAL_TOLERANCE = 1e-9
 """How far a bound may be passed, in the units of the (scaled) problem."""
+PUSHES = 1e-10
+"""A multiplier beyond this, without sign, is one of a constraint that holds the answer back."""
 
 
 class QpStatus(Enum):
@@ -72,7 +74,7 @@ class QuadraticSolution:
         """Whether x is the optimum."""
         return self.status is QpStatus.OPTIMAL
 
-    def active(self, tolerance: float = 1e-10) -> NDArray[np.intp]:
+    def active(self, tolerance: float = PUSHES) -> NDArray[np.intp]:
         """Numbers of the constraints that push (bounds first, then rows)."""
         return np.flatnonzero(np.abs(self.multipliers) > tolerance)
 

@@ -188,7 +188,7 @@ def _million() -> list[Figure]:
     code = (
         "import resource, sys, time\n"
         "import pliant as pl\n"
-        "from pliant.motion.explicit import Plane\n"
+        "from pliant.contact import Plane\n"
         "def cube(cells):\n"
         "    body = pl.SpringBody(pl.Lattice.block((cells,) * 3, size=0.01), E=1e5)\n"
         "    return pl.Explicit(body, gravity=(0, 0, -9.81), ground=Plane(offset=-1e-4))\n"

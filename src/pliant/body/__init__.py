@@ -1,7 +1,7 @@
 """Bodies: nodes -> energy, force, stiffness, mass.
 
 A `Body` owns nodes and knows what their displacement costs; `TetBody` is the solid one, of four-node or ten-node tets,
-`SpringBody` a lattice of springs, `RigidBody` a frame of four nodes.
+`SpringBody` a lattice of springs, `RigidBody` a frame of four nodes, `RodBody` curves with a `Section`, of many such frames.
 An `Assembly` joins bodies and says which of their coordinates are free: fixed, prescribed, sliding and tied
 nodes, and a tree of rigid parts. Joints (`Weld`, `Revolute`, `Ball`, `Slide`) and `Tie` make that tree (`jointed`).
 
@@ -16,12 +16,14 @@ from pliant.body.joint import Ball, Joint, Place, Revolute, Slide, Tie, Weld
 from pliant.body.jointed import Jointed, jointed
 from pliant.body.parts import Part
 from pliant.body.rigid import RigidBody
+from pliant.body.rods import RodBody
+from pliant.body.section import Section
 from pliant.body.several import Several
 from pliant.body.springs import SpringBody
 from pliant.body.surface import CarriedSurface
 from pliant.body.tets import TetBody
 
-all_bodies: tuple[type[Body], ...] = (TetBody, SpringBody, RigidBody)
+all_bodies: tuple[type[Body], ...] = (TetBody, SpringBody, RigidBody, RodBody)
 
 all_joints: tuple[type[Joint], ...] = (Weld, Revolute, Ball, Slide)
 
@@ -38,6 +40,8 @@ __all__ = [
     "Pose",
     "Revolute",
     "RigidBody",
+    "RodBody",
+    "Section",
     "Several",
     "Slide",
     "Slope",

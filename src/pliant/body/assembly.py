@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.algebra.sparse import BlockPattern
 from pliant.body import _assembly_kernels as kernels
 from pliant.body import _part_kernels as part_kernels
-from pliant.body.body import Array, Body, Ids
+from pliant.body.body import Array, Body, Ids, Led
 from pliant.body.carried import CarriedBlocks, Carriers, PulledBlocks
 from pliant.body.connected import connected, held_pieces, require_supported
 from pliant.body.parts import Part, Parts, free_basis
@@ -24,11 +24,12 @@ from pliant.errors import SupportError
 @dataclass(frozen=True)
 class Pose:
     """Where everything is: node positions x [n, 3] [m], and the pivots [p, 3] [m] and rotations [p, 3, 3] of the rigid
-    parts. Treated as immutable."""
+    parts; led: the step that has led there, where a body wants to know. Treated as immutable."""
 
     x: Array
     centers: Array
     rotations: Array
+    led: Led | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ class Assembly:
         of rigid parts, by default those of the bodies, each by itself; ties: nodes that follow others; held (k,): further nodes
         that never move."""
         self.bodies = tuple(bodies)
+        self.predicts = any(body.predicts for body in self.bodies)
         self.begin = np.concatenate([[0], np.cumsum([body.node_count for body in bodies])]).astype(np.int64)
         self.node_count = int(self.begin[-1])
         self.rest_x = np.concatenate([body.rest for body in bodies])
@@ -125,6 +127,11 @@ class Assembly:
         if len(self.ties.tied):
             np.add.at(counts, np.repeat(self.ties.tied, np.diff(self.ties.begin)), counts[self.ties.masters])
         return counts
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all coordinates are positions of nodes."""
+        return self.block_count == len(self.node_rows)
 
     def inverted_count(self, x: Array) -> int:
         """How many elements are inside out that must not be."""
@@ -256,7 +263,7 @@ class Assembly:
     def pull_back(self, T: Slope, values: Array, gradient: Array | None) -> None:
         """Fill the blocks of sliding and tied nodes and of rigid parts from those of the nodes: T^T K T, plus sum f . d2 Phi
         where the total gradient (n, 3) of the energy on the nodes is given (the exact tangent)."""
-        if self.block_count == len(self.node_rows):
+        if self.is_plain:
             return
         carried, pulled = values[self._carried], values[self._pulled]
         carried[:], pulled[:] = 0.0, 0.0
@@ -288,7 +295,8 @@ class Assembly:
             centers, rotations = self.parts.moved(centers, rotations, step)
             part_kernels.place_nodes(self.parts.seats, self._arms, centers, rotations, x)
         self.ties.follow(x)
-        return Pose(x, centers, rotations)
+        led = Led(pose.x, self.motion_of_nodes(self.slope(pose), step)) if self.predicts else None
+        return Pose(x, centers, rotations, led)
 
     def describe(self, coordinate: int) -> str:
         """What a coordinate belongs to, for messages: "node 12 of body 0 at (0.1, 0, 0)" or "rigid part 'tip'"."""

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 Tangent = Literal["exact", "warped"]
+
+
+class Led(NamedTuple):
+    """The step that has led somewhere: where the nodes were, (n, 3) [m], and their motion as far as it is linear, (n, 3)
+    [m]."""
+
+    begin: Array
+    motion: Array
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,10 @@ class Body(ABC):
     """Rayleigh coefficient b [s]."""
     deforms: ClassVar[bool] = True
     """Whether it has elements that strain, and so a stress to look at."""
+    predicts: ClassVar[bool] = False
+    """Whether it expects stresses where a step has led (`accumulate_led`)."""
+    lost: ClassVar[str] = "inside out"
+    """What `inverted_elements` are."""
     cell_size: float | None = None
     """Mean edge of the body's elements [m]: surfaces that it carries are cut to about this; None: as they are."""
 
@@ -158,6 +170,13 @@ class Body(ABC):
 
         `blocks` is left alone when both factors are zero.
         """
+
+    def accumulate_led(
+        self, x: Array, led: Led, force: Array, change: Array, blocks: Array, *, exact: float, warped: float
+    ) -> float:
+        """As `accumulate`, where a step has led: the exact tangent may take the stresses that were to be expected there, and
+        adds what they change of the forces to `change` [n, 3]. Here it does not (see `predicts`)."""
+        return self.accumulate(x, force, blocks, exact=exact, warped=warped)
 
     @abstractmethod
     def embed(self, points: ArrayLike, max_distance: float | None = None) -> tuple[Ids, Array]:
@@ -197,6 +216,16 @@ class Body(ABC):
     def completed(self, ids: Ids) -> Ids:
         """Nodes chosen on the mesh, and those between them that the body has besides; here none."""
         return ids
+
+    def part_nodes(self, name: str, who: str) -> Ids:
+        """Nodes of a rigid part, by its name, or an InputError that says who asked and which there are."""
+        known = self.supports.rigid
+        if name not in known:
+            raise InputError(
+                f"{who}: there is no rigid part {name!r}",
+                remedy=f"the body has {', '.join(map(repr, known)) or 'none; give rigid={name: nodes} to the body'}",
+            )
+        return known[name]
 
     def parts(self, count: int) -> list[tuple[Body, int]]:
         """The bodies that the regions of a port are on, and the numbers of their first nodes: itself for all."""

@@ -70,13 +70,7 @@ class Joining:
                 )
             return number, first + np.arange(body.node_count)
         if isinstance(where, str):
-            parts = body.supports.rigid
-            if where not in parts:
-                raise InputError(
-                    f"{who}: {self.names[number]!r} has no rigid part {where!r}",
-                    remedy=f"it has {', '.join(map(repr, parts)) or 'none'}; or give indices of nodes",
-                )
-            return number, first + parts[where]
+            return number, first + body.part_nodes(where, f"{who} on {self.names[number]!r}")
         ids = node_indices(where, body.node_count, who)
         if not len(ids):
             raise InputError(f"{who} is on no node", remedy="choose nodes, with mesh.where(...)")

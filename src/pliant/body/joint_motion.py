@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pliant.body._joint_kernels import find_angles
 from pliant.body.body import Array
 
 FRAME = 4
@@ -37,31 +38,23 @@ class Product:
         return np.einsum("...i,...i->...", a, b), slope
 
 
-COSINE = Product(_difference(1, 0), _difference(5, 4))
-SINE = Product(_difference(1, 0), _difference(6, 4))
 WAY = Product(_difference(0, 4), _difference(7, 4))
 APART = sum(np.outer(d, d) for d in (_difference(k, 0) - _difference(4 + k, 4) for k in (1, 2, 3)))
 """Of sum_k |(p_k - p_0) - (p_4+k - p_4)|^2 / 2, the second slope over I, (8, 8)."""
 
 
-def angle(p: Array) -> tuple[Array, Array, Array]:
-    """theta = atan2(s, c) (...) [rad] of frames p (..., 8, 3), slope (..., 8, 3) and curvature (..., 8, 3, 8, 3): how far the
-    first tip of a has turned about the axis of b, -pi to pi."""
-    (s, ds), (c, dc) = SINE.at(p), COSINE.at(p)
-    N = s * s + c * c
-
-    def outer(u: Array, v: Array) -> Array:
-        return np.asarray(np.einsum("...mi,...nj->...minj", u, v))
-
-    def times(factor: Array, block: Array) -> Array:
-        return factor.reshape(*factor.shape, *(1,) * (block.ndim - factor.ndim)) * block
-
-    slope = times(c / N, ds) - times(s / N, dc)
-    eye = np.eye(3)
-    curved = times(2 * s * c / N**2, outer(dc, dc) - outer(ds, ds))
-    curved = curved + times((s * s - c * c) / N**2, outer(ds, dc) + outer(dc, ds))
-    plain = np.multiply.outer(c / N, SINE.curvature) - np.multiply.outer(s / N, COSINE.curvature)
-    return np.arctan2(s, c), slope, curved + np.einsum("...mn,ij->...minj", plain, eye)
+def angle(p: Array, *, curved: bool = True) -> tuple[Array, Array, Array]:
+    """theta = atan2(s, c) (...) [rad] of frames p (..., 8, 3), slope (..., 8, 3) and curvature (..., 8, 3, 8, 3), empty where
+    it is not asked for: how far the first tip of a has turned about the axis of b, -pi to pi. s and c are its products with the
+    tips of b."""
+    shape = p.shape[:-2]
+    frames = np.ascontiguousarray(p).reshape(-1, 2 * FRAME, 3)
+    angles, slopes = np.empty(len(frames)), np.empty(frames.shape)
+    curvatures = np.empty((len(frames) if curved else 0, 2 * FRAME, 3, 2 * FRAME, 3))
+    find_angles(frames, angles, slopes, curvatures)
+    if curved:
+        curvatures = curvatures.reshape(*shape, *curvatures.shape[1:])
+    return angles.reshape(shape), slopes.reshape(p.shape), curvatures
 
 
 def way(p: Array, size: Array | float) -> tuple[Array, Array, Array]:

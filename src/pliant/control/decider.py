@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pliant.algebra._qp_kernels import audit_solution
 from pliant.algebra.limited import inverse_of, limited_efforts
-from pliant.algebra.qp import QpStatus, QuadraticSolution, QuadraticSolver
+from pliant.algebra.qp import PUSHES, QpStatus, QuadraticSolution, QuadraticSolver
 from pliant.checks import number
 from pliant.control._decision_kernels import SOLVED, agrees, decide, fill, hold, invert_held, predict, take_over
 from pliant.control.desk import Desk
@@ -130,7 +130,9 @@ class Decider:
 
     def active(self, solution: QuadraticSolution) -> tuple[str, ...]:
         """Limits that hold the robot back in a solution, such as "tendon effort"."""
-        return tuple(self._limits[k] for k in solution.active())
+        return tuple(
+            name for name, push in zip(self._limits, solution.multipliers.tolist(), strict=True) if abs(push) > PUSHES
+        )
 
     def all_efforts(self, efforts: Array) -> Array:
         """Efforts of all rows (m,): the model's, the decided ones, and those that hold what is given."""

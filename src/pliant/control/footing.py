@@ -5,7 +5,8 @@ A step follows one linearization, so it may be wrong; the next linearization tel
     unbalanced   the largest force out of balance over the largest load
     length       u = |L^-1 r|, the energy norm of Newton's correction: it shrinks while motors hold, or there is no balance
     excess       ways of motion along which the potential is curved downwards with all that is held (`count_excess`)
-    margin       the smallest pivot over that of the unloaded robot: 0 where stability is lost
+    margin       the smallest pivot over that of the unloaded robot: 0 where stability is lost. Where motors hold lengths: how
+                 much the effectors yielded at the beginning, with nothing held, over how much they do now (`largest_yield`)
 
 Efforts change only on firm ground: in balance to `BALANCED`, stable, with a margin. Where a step ends out of balance, Newton
 steps with the motors held bring it back, in the same call. A step that loses stability or balance, or that brings the effectors
@@ -15,6 +16,7 @@ is shorter (`Trust`). When no step leads anywhere, the robot waits where it is u
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -25,7 +27,8 @@ from numpy.typing import NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.limited import count_negatives
 from pliant.body.body import Tangent
-from pliant.control.lengths import decided_by_length, softest_of
+from pliant.control.hurry import Hurry
+from pliant.control.lengths import decided_by_length, largest_yield, softest_of
 from pliant.control.question import Question
 from pliant.control.trust import NOWHERE, STIRRED, USEFUL, Trust
 from pliant.device.wiring import Kind
@@ -51,6 +54,10 @@ DEAR = 10.0
 """What a displacement past its limit costs, beside an effector that is as far off."""
 DEEPEST = 16
 """How many places where it stood are remembered."""
+NEAR = 0.1
+"""Steps below this share of the largest one close in on where they end, and may be hurried."""
+EATEN = 1e-6
+"""The share of a step below which nothing is left of it."""
 SURE = 0.1
 """Forces that are out of balance by less than this share of what is allowed are as good as none."""
 CALM = 3
@@ -118,7 +125,7 @@ class Footing:
         held, own = question.given.rows, kind == "displacement"
         self._rows = np.concatenate([question.sought, held]) if own else held
         self._limits = np.concatenate([question.effort if own else question.effort[:0], question.given_limits])
-        self._counts_margin, self.strict, self._by_length = not own and tangent == "exact", strict, own
+        self.strict, self._by_length = strict, own
         self.linearizations = 0
         self._forget()
 
@@ -131,7 +138,10 @@ class Footing:
         self._bend, self._known, self._calm, self._moved = np.inf, 0.0, 0, 0.0
         self._resting: Array | None = None
         self._softest: Array | None = None
+        self._yield: float | None = None
         self._given = self.question.targets_given()
+        self._hurry = Hurry()
+        self._missed: Aims | None = None
 
     @property
     def waits(self) -> bool:
@@ -156,7 +166,9 @@ class Footing:
         if stride is None or state.pose is not stride.after.pose:
             self._forget()
             stride = _Stride(state)
-        elif not np.array_equal(state.efforts, stride.after.efforts):  # other loads: what was promised does not count
+        elif state is not stride.after and not np.array_equal(
+            state.efforts, stride.after.efforts
+        ):  # other loads: what was promised does not count
             self._wake(np.inf)
             stride = _Stride(state)
         here, self.mistake, first = self._balanced(state, EXACTLY if self.trust.careful else BALANCED)
@@ -181,22 +193,25 @@ class Footing:
     ) -> tuple[Linearization, str, float]:
         """Newton steps with the motors held, until forces balance; what is wrong there, if anything is; and how far out of
         balance the state itself is."""
-        before, first = np.inf, np.nan
+        before, left, first = np.inf, np.inf, np.nan
         for correction in range(corrections + 1):
             here = self._linearized(state)
             model, margin = here.model, self._margin_of(here.model)
             first = model.unbalanced if correction == 0 else first
             if self._is_lost(model, margin):
                 return here, "stability", first
-            if correction and not model.length <= CONTRACTS * before:
+            # next to a limit point the energy norm says little of a robot whose lengths are held
+            better = model.length <= CONTRACTS * before or (self._by_length and model.unbalanced <= 0.5 * left)
+            if correction and not better:
                 return here, "balance", first
             # near the loss of stability the pivots of a robot that is out of balance say little
-            sharper = min(1.0, 4 * margin) ** 2 if margin > 0.0 else SHARPER if model.negatives else 1.0
+            sharper = min(1.0, 4 * margin) ** 2 if margin > 0.0 else 1.0
+            sharper = min(sharper, SHARPER) if model.negatives else sharper
             if model.unbalanced <= max(sharper * allowed, EXACTLY):
                 return here, "", first
             if correction < corrections:
                 followed = here.follow(self.kept(model), largest_move=self._reach)
-                state, before = followed.state, followed.length
+                state, before, left = followed.state, followed.length, model.unbalanced
                 if followed.balance == 0.0:
                     return here, "balance", first
         return here, "patience", first
@@ -222,7 +237,7 @@ class Footing:
         """(dlambda^T W dlambda)^1/2 of a change of efforts (m,) [J^1/2]; of motors that hold displacements, that of the efforts
         that stand for them."""
         if not self._by_length:
-            return float(np.sqrt(abs(change @ model.W @ change)))
+            return math.sqrt(abs(change @ model.W @ change))
         a = self.question.sought
         own = (model.W @ change)[a]
         return float(np.sqrt(abs(own @ np.linalg.solve(self.for_decisions(model).W[np.ix_(a, a)], own))))
@@ -237,12 +252,22 @@ class Footing:
         return margin < MARGIN and (not self._stands or margin < self._stands[-1].margin)
 
     def _margin_of(self, model: Condensed) -> float:
-        return model.pivot / self.robot.equations.unloaded.pivot if self._counts_margin else np.nan
+        if self._tangent != "exact":
+            return np.nan
+        if not self._by_length:
+            return model.pivot / self.robot.equations.unloaded.pivot
+        question, free = self.question, self._rows[:0]
+        if self._yield is None and not model.negatives:
+            self._yield = largest_yield(model, question.wanted.rows, question.weights, free)
+        if self._yield is None:
+            return np.nan
+        own = held_rows(model, self._rows, self._limits)
+        return self._yield / largest_yield(model, question.wanted.rows, question.weights, own)
 
     def _learn(self, stride: _Stride, model: Condensed, unbalanced: float) -> None:
         """What a step that ended in balance says about the next; whether it brought what it promised. One that was hardly out
         of balance, and nothing was in its way, did."""
-        if stride.change == 0.0 and stride.aim is None:
+        if stride.change == 0.0:
             return
         promised, share = True, np.nan
         if stride.aim is not None and not (self.trust.radius == np.inf and unbalanced <= SURE * BALANCED):
@@ -277,6 +302,10 @@ class Footing:
     def _back(self, state: State, stride: _Stride) -> Linearization:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
         self._calm = 0
+        if stride.aim is not None:
+            if self._missed is not None and self._differ(stride.aim.aims, self._missed):
+                self.trust.redirect()
+            self._missed = stride.aim.aims
         self.trust.refuse(
             stride.change,
             self._promise(stride)[0],
@@ -294,6 +323,10 @@ class Footing:
         here = self.robot.linearize(state, tangent=self._tangent)
         self.is_unstable = self.mistake == "stability" and here.model.unbalanced <= BALANCED
         return here
+
+    def _differ(self, aims: Aims, others: Aims) -> bool:
+        """Whether targets are others than before."""
+        return any(np.abs(aims[name] - others[name]).max() > STIRRED * self._size for name in aims)
 
     def _rest_or_wake(self, model: Condensed, aims: Aims | None) -> None:
         """Wait where no step leads anywhere; go on when something else is asked for."""
@@ -338,7 +371,7 @@ class Footing:
     def ahead(self, model: Condensed, goal: Array) -> Array:
         """What to ask of the effectors now, (e,), on the straight way to where they are to be: as far as a step reaches."""
         places = model.predicted(self.kept(model))[self.question.wanted.rows]
-        far = float(np.linalg.norm(self.question.weights * (goal - places)))
+        far = math.hypot(*(self.question.weights * (goal - places)).tolist())
         return goal if far <= self._reach else places + (self._reach / far) * (goal - places)
 
     def leave(
@@ -347,20 +380,38 @@ class Footing:
         """Towards efforts (m,), as far as the radius allows; the share in the answer is of the whole change. aims: where
         effectors are to be; goal (e,): what that asks of their rows, where it is known."""
         model, trust, still = here.model, self.trust, self.holds or self.waits
+        if self.strict and not still:
+            efforts = self._hurried(model, efforts)
         asked = self._energy(model, efforts - model.efforts)
         self.content = asked <= NOWHERE * trust.largest
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
         towards = self.kept(model) if still else model.efforts + part * (efforts - model.efforts)
         followed = here.follow(towards, largest_move=max(self._reach - self._moved, 1e-3 * self._reach))
-        followed = followed._replace(share=part * followed.share)
+        if part < 1.0:
+            followed = followed._replace(share=part * followed.share)
         if self.holds and self._stride is not None:
             self._stride = replace(self._stride, after=followed.state)
             return followed
-        aim, change = None, 0.0 if still else followed.share * asked
-        if not still and aims is not None:
+        spent = followed.share <= EATEN * part  # all of the reach went into balance: nothing was tried
+        aim, change = None, 0.0 if still or spent else followed.share * asked
+        if not (still or spent) and aims is not None:
             aim = _Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
         self._stride = _Stride(followed.state, change, followed.length, followed.share < 1.0, aim)
         return followed
+
+    def _hurried(self, model: Condensed, efforts: Array) -> Array:
+        """Efforts (m,) farther along the same way, within limits, where steps close in slowly."""
+        question, change = self.question, efforts - model.efforts
+        a, moved = question.sought, model.predicted(efforts) - model.predicted(model.efforts)
+        if self.mistake or self._energy(model, change) > min(self.trust.radius, NEAR * self.trust.largest):
+            self._hurry.forget()
+            return efforts
+        most = min(
+            room(efforts[a], change[a], question.effort),
+            room(model.predicted(efforts)[a], moved[a], question.course),
+        )
+        own = moved[a] if self._by_length else change[a] * np.sqrt(np.abs(np.diag(model.W)[a]))
+        return model.efforts + self._hurry.factor(own, 1 + most) * change
 
     def box(self, model: Condensed) -> Array:
         """How far each sought effort may go from those of a model, (n,): for whoever decides by it without asking again."""
@@ -370,11 +421,23 @@ class Footing:
         return np.asarray(self.trust.radius / np.sqrt(len(own) * np.maximum(own, 1e-300)))
 
 
+def room(values: Array, change: Array, limits: Array) -> float:
+    """How many times a change (n,) fits between values (n,) and limits (n, 2), at least none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ways = np.where(change > 0.0, limits[:, 1] - values, limits[:, 0] - values) / change
+    return max(0.0, float(np.min(ways, where=change != 0.0, initial=np.inf)))
+
+
+def held_rows(model: Condensed, rows: NDArray[np.integer], limits: Array) -> NDArray[np.integer]:
+    """Those of some rows (k,) that limits (k, 2) of their efforts do not let go."""
+    efforts = model.efforts[rows]
+    return np.asarray(rows[(efforts > limits[:, 0]) & (efforts < limits[:, 1])])
+
+
 def count_excess(model: Condensed, rows: NDArray[np.integer], limits: Array) -> int:
     """Ways of motion along which the potential is curved downwards while rows (k,) keep their displacement, as far as limits
     (k, 2) of their efforts do not let them go: n-(K) - n-(W_hh), 0 where the robot stays."""
     if not model.negatives:
         return 0
-    efforts = model.efforts[rows]
-    own = rows[(efforts > limits[:, 0]) & (efforts < limits[:, 1])]
+    own = held_rows(model, rows, limits)
     return model.negatives - count_negatives(model.W[np.ix_(own, own)])

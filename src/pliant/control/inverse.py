@@ -139,8 +139,7 @@ class Inverse:
             return self._held(state, DecisionStatus.FAILED, error)
         if not math.isfinite(here.model.W.trace() + here.model.delta_free.sum()):
             return self._held(state, DecisionStatus.FAILED, self._meaningless(state))
-        step = self._decide(footing, here, aims, interval)
-        return step if footing is None else replace(step, iterations=footing.linearizations - before)
+        return self._decide(footing, here, aims, interval, 1 if footing is None else footing.linearizations - before)
 
     def _meaningless(self, state: State) -> PliantError:
         """The first port without a slope at this state, as an error."""
@@ -159,7 +158,12 @@ class Inverse:
         )
 
     def _decide(
-        self, footing: Footing | None, here: Linearization, aims: Mapping[str, Array], interval: float | None
+        self,
+        footing: Footing | None,
+        here: Linearization,
+        aims: Mapping[str, Array],
+        interval: float | None,
+        iterations: int,
     ) -> InverseStep:
         state, model, begin = here.state, here.model, time.perf_counter()
         goal = self.question.goal(aims, model.references)
@@ -183,12 +187,13 @@ class Inverse:
             status, active = self._judged(status, active, footing, followed, error, unbalanced)
         times = dict(model.times) | {"decide": decided - begin, "update": time.perf_counter() - decided}
         return self._decided(
-            status, after, delta, error, solution, active=active, times=times, share=followed.share, **others
-        )
+            status, after, delta, error, solution, active=active, times=times, share=followed.share,
+            iterations=iterations, **others
+        )  # fmt: skip
 
     def _unbalanced(self, footing: Footing, model: Condensed, followed: Followed) -> float:
         """Forces out of balance after a step, over the largest load: as expected where that is little, else looked at."""
-        before, after = (float(np.abs(efforts).max()) for efforts in (model.efforts, followed.state.efforts))
+        before, after = (max(map(abs, efforts.tolist())) for efforts in (model.efforts, followed.state.efforts))
         expected = footing.expected(followed.length) * max(1.0, before / after if after > 0.0 else np.inf)
         return expected if expected <= SURE * BALANCED else self.robot.unbalanced(followed.state)
 
@@ -202,7 +207,7 @@ class Inverse:
         unbalanced: float,
     ) -> tuple[DecisionStatus, tuple[str, ...]]:
         """In a word, where a quasi-static step has led, and what holds the robot back."""
-        off = float(np.linalg.norm(self.question.weights * error))
+        off = math.hypot(*(self.question.weights * error).tolist())
         if footing.is_unstable:
             return DecisionStatus.UNSTABLE, ()
         if status is not DecisionStatus.SOLVED:
@@ -243,14 +248,15 @@ class Inverse:
         """How the decision for a goal (e,) ended; the answer is the decider's."""
         question, decider, desk = self.question, self.decider, self.decider.desk
         desk.course.wanted[:] = goal if footing is None else footing.ahead(model, goal)
-        desk.holding.wanted[:] = question.goal_of_given(model.references)
+        if question.given.parts:
+            desk.holding.wanted[:] = question.goal_of_given(model.references)
         decider.efforts[:], decider.displacements[:] = model.efforts[question.sought], model.delta[question.sought]
-        if (
-            footing is not None
-        ):  # what is past its limit may stay there, but not by a hair, and not where poses are sought
-            inside = np.clip(decider.displacements, *question.course.T)
-            past = np.abs(decider.displacements - inside) > HAIR * np.ptp(question.course, axis=1)
-            decider.displacements[:] = np.where(past & ~footing.strict, decider.displacements, inside)
+        if footing is not None:  # what is past its limit may stay there, but not by a hair, nor where poses are sought
+            inside = np.minimum(np.maximum(decider.displacements, question.course[:, 0]), question.course[:, 1])
+            past = np.abs(decider.displacements - inside)
+            if any(past.tolist()):
+                hair = HAIR * np.ptp(question.course, axis=1)
+                decider.displacements[:] = np.where((past > hair) & ~footing.strict, decider.displacements, inside)
         return decider.decide(question.numbers(model), -1.0 if interval is None else interval)
 
     def solve_pose(

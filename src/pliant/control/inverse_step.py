@@ -31,7 +31,8 @@ class InverseStep:
     unbalanced       by how much forces do not balance at `state`: the largest over the largest load. Up to 0.1 % it is expected
                      from how it was after the last steps, beyond it is looked at
     margin           how far from losing stability the robot is: its smallest pivot over that of the unloaded robot, 0 where it
-                     is lost; NaN where that is not known (lengths that motors hold, a time step). `pliant.stability` is exact
+                     is lost. Where motors hold lengths, how much the effectors yielded at the beginning, nothing held, over how
+                     much they do now. NaN where that is not known (a time step). `pliant.stability` is exact
     active           limits that hold the robot back, such as "tendon effort", and "stability" where going on would lose it
     relaxed          limits that contradict each other and were dropped; never those of efforts
     share            part of the way to the decision that was gone, less than 1 where the step was shortened (SLOWED)

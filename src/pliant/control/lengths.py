@@ -40,3 +40,14 @@ def decided_by_length(model: Condensed, rows: NDArray[np.integer], efforts: Arra
     W[:, rows] = model.W[:, rows] @ np.linalg.solve(own, soft)
     W[rows] = W[:, rows].T
     return replace(model, W=W, efforts=efforts, delta_free=model.predicted(efforts) - W @ efforts)
+
+
+def largest_yield(model: Condensed, rows: NDArray[np.integer], weights: Array, held: NDArray[np.integer]) -> float:
+    """How far the effectors' rows (e,) give way at most under a unit load on them, all weighted, while other rows are held:
+    the largest eigenvalue of S (W_ee - W_eh W_hh^-1 W_he) S. It grows beyond all bounds where the robot loses its stability
+    with what is held, whatever the tangent does without."""
+    W = model.W
+    own = W[np.ix_(rows, rows)]
+    if len(held):
+        own = own - W[np.ix_(rows, held)] @ np.linalg.solve(W[np.ix_(held, held)], W[np.ix_(held, rows)])
+    return float(np.linalg.eigvalsh(weights[:, None] * own * weights)[-1])

@@ -87,6 +87,9 @@ class Question:
                 f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="decide with a robot that has a Cable instead, and keep the friction for the plant",
             )
+        robot.require_untouched(
+            "the inverse", "decide with a robot that touches nothing; contact is known to Dynamics, settled and plants"
+        )
         relative = [name for name, mounted in ports.items() if mounted.attachment.port.relative]
         self.reference_places = {name: 9 * k for k, name in enumerate(relative)}
         self.actuators, self.effectors = actuators, effectors
@@ -101,6 +104,7 @@ class Question:
         self.effort_rate = np.concatenate([limit.effort_rate for limit in limits])
         self.displacement_rate = np.concatenate([limit.displacement_rate for limit in limits])
         models = {name: ports[name].attachment.port for name in actuators}
+        self._boundless = np.full(len(self.sought), np.inf)
         self._wary = [name for name in actuators if models[name].trusted_change(ports[name].effort) is not None]
 
     @property
@@ -159,7 +163,7 @@ class Question:
             except InputError as error:
                 raise InputError(f"effector {name!r}: {error.what}", remedy=error.remedy) from error
         for name, aim in aims.items():
-            if not (np.abs(aim) < FARTHEST).all():
+            if not all(-FARTHEST < value < FARTHEST for value in aim.tolist()):
                 raise NotANumberError(
                     f"target of {name!r} is {targets[name]}", remedy="give finite numbers, quaternions of length 1"
                 )
@@ -167,11 +171,11 @@ class Question:
 
     def goal(self, aims: Mapping[str, Array], references: Mapping[str, Array]) -> Array:
         """The displacements that targets ask of their rows, (e,), from the references of a model."""
-        parts = [np.empty(0)]
+        parts = []
         for name, aim in aims.items():
             port = self.robot.ports[name].attachment.port
             parts.append((port.measured_from(references[name]) if name in references else port).goal(aim))
-        return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0), *parts])
 
     def goal_of_given(self, references: Mapping[str, Array]) -> Array:
         """The displacements that are given, (h,), from the references of a model."""
@@ -214,6 +218,8 @@ class Question:
     def trust(self, efforts: Array) -> Array:
         """How far each sought effort may go from those of a model (m,), (n,): infinitely, but for ports whose model does not
         reach far."""
+        if not self._wary:
+            return self._boundless
         out: Array = np.full(len(efforts), np.inf)
         for name in self._wary:
             mounted = self.robot.ports[name]

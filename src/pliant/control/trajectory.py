@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 class Trajectory(ABC):
-    """A position [m], [3], for every time from 0 to `duration` [s]; before and after it stays at its ends."""
+    """A position [m], [3] (or a pose, [7]), for every time from 0 to `duration` [s]; before and after it stays at its ends."""
 
     duration: float
 
@@ -121,14 +121,14 @@ class Circle(Trajectory):
 
 
 class Recorded(Trajectory):
-    """Positions at given times, straight between them."""
+    """Positions at given times, straight between them; or poses, position and quaternion wxyz (7,), as a `Frame` takes them."""
 
     def __init__(self, times: ArrayLike, positions: ArrayLike) -> None:
         self._times, self._positions = np.atleast_1d(as_numbers(times)), as_numbers(positions)
-        if self._times.ndim != 1 or self._positions.shape != (len(self._times), 3):
+        if self._times.ndim != 1 or self._positions.shape not in ((len(self._times), 3), (len(self._times), 7)):
             raise InputError(
                 f"times have shape {self._times.shape} and positions {self._positions.shape}",
-                remedy="give a list of times [s], and three coordinates [m] for each",
+                remedy="give a list of times [s], and three coordinates [m], or those of a pose, for each",
             )
         if len(self._times) < 2 or not (np.isfinite(self._times).all() and np.isfinite(self._positions).all()):
             raise InputError(
@@ -168,7 +168,9 @@ class Recorded(Trajectory):
             raise FileError(f"{path} holds no trajectory: {error.what}", remedy=remedy) from error
 
     def position(self, time: float) -> Array:
-        return np.array([np.interp(time, self._times, self._positions[:, axis]) for axis in range(3)])
+        found = np.array([np.interp(time, self._times, column) for column in self._positions.T])
+        found[3:] /= np.linalg.norm(found[3:]) if len(found) > 3 else 1.0
+        return found
 
 
 def plane_axes(normal: ArrayLike) -> tuple[Array, Array]:

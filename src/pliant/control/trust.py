@@ -78,6 +78,10 @@ class Trust:
             if len(self._mistaken) > MISTAKES and self._mistaken[0] - was < WORTH * self._size:
                 self.radius = 0.0
 
+    def redirect(self) -> None:
+        """Other targets: mistakes on the way to the last ones do not count."""
+        self._mistaken = []
+
     def wake(self, radius: float) -> None:
         """Something else is asked for: at least this radius again."""
         self.radius, self.careful, self.stability = max(self.radius, radius), 0, False

@@ -36,7 +36,7 @@ class Channel:
     def __post_init__(self) -> None:
         try:
             object.__setattr__(self, "dtype", np.dtype(self.dtype))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, SyntaxError):
             raise InputError(
                 f"the dtype of channel {shown(self.name)} is {shown(self.dtype)}",
                 remedy="give fields, such as [('time', 'f8')]",

@@ -48,11 +48,13 @@ class SimulatedPlant:
         start: ArrayLike | None = None,
         method: str = "linearized",
         scheme: Scheme = "generalized-alpha",
+        contact_friction: Mapping[str, float] | None = None,
     ) -> None:
         """h [s]: its time step; settling [s]: 0 for motors that are at once where they should be; friction: coefficient with
         which commanded cables rub at their bends (`Capstan`); noise: standard deviation of what is measured, in its unit,
         for all ports or by name; commands, measures: names of ports, see `Wiring.of_robot`; start [rows]: where the
-        motors are first, by default no effort, or displacements that just take up the slack; method, scheme: of `Dynamics`.
+        motors are first, by default no effort, or displacements that just take up the slack; method, scheme: of `Dynamics`;
+        contact_friction: coefficients of its own of what the robot touches, by name.
 
         It begins at rest at time zero; where nothing holds the robot, as it was made.
         """
@@ -74,6 +76,8 @@ class SimulatedPlant:
                 )
         self.kind = kind
         self.robot = _commanded_by(robot, self._commanded, kind, friction)
+        for name, mu in (contact_friction or {}).items():
+            self.robot.set_friction(name, mu)
         ends = np.cumsum([robot.ports[name].port.given_rows for name in self._commanded])
         self._slices = [slice(int(first), int(end)) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         self._made_of, self._made_for = robot, robot.row_names

@@ -7,13 +7,14 @@ finger       a finger closed by one cable
 flexipod     a stiff body on four soft legs that motors turn: it runs
 multigait    a four-legged pneumatic walker of five striped actuators
 pneunet      a pneumatic bending finger with its cavity
+tendon       a continuum robot of rod and discs on six tendons: position and orientation
 trunk        an elephant's trunk on eight cables
 """
 
 from __future__ import annotations
 
 from pliant.errors import InputError
-from pliant.gallery import cantilever, diamond, expander, finger, flexipod, multigait, pneunet, trunk
+from pliant.gallery import cantilever, diamond, expander, finger, flexipod, multigait, pneunet, tendon, trunk
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
 from pliant.gallery.follower import Follower, Paths, Report
 from pliant.gallery.mover import Mover
@@ -26,6 +27,7 @@ all_robots: dict[str, Exhibit] = {
     "flexipod": flexipod.EXHIBIT,
     "multigait": multigait.EXHIBIT,
     "pneunet": pneunet.EXHIBIT,
+    "tendon": tendon.EXHIBIT,
     "trunk": trunk.EXHIBIT,
 }
 

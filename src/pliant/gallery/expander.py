@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body import SpringBody
+from pliant.contact import Plane
 from pliant.gallery.exhibit import Showing
 from pliant.gallery.mover import GRAVITY, Mover
 from pliant.gallery.travel import travel
-from pliant.motion.explicit import Explicit, Plane, Thermal
+from pliant.motion.explicit import Explicit, Thermal
 from pliant.shape import Lattice
 from pliant.view import Figure, Moving, draw_stills
 from pliant.view.figures import bounded

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body import SpringBody
+from pliant.contact import Plane
 from pliant.errors import PliantWarning
 from pliant.gallery.exhibit import Showing
 from pliant.gallery.mover import GRAVITY, Mover
 from pliant.gallery.travel import travelled
-from pliant.motion.explicit import Explicit, Motor, Plane
+from pliant.motion.explicit import Explicit, Motor
 from pliant.shape import Lattice
 from pliant.view import Moving
 from pliant.view.page import Setting

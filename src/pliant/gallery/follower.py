@@ -44,7 +44,7 @@ def no_paths(robot: Robot, hanging: State) -> dict[str, Paths]:
 class Follower(Exhibit):
     """A robot of the gallery that follows targets, or is held in balance under loads.
 
-    build: the robot, on its own mesh or on another one in the same place [m].
+    build: the robot, on its own mesh or on another one in the same place [m]; one without a mesh has no `placed`.
     paths: what its effectors can follow from where it hangs, by name; the first is its own.
     report: the run without a page along some paths (empty for a robot without effectors).
     placed: an outside mesh of this robot, in metres as its authors laid it, moved to where `build` wants it.
@@ -142,7 +142,7 @@ class Follower(Exhibit):
         if body == "tets":
             return self.build
         if self.build_on_springs is None:
-            raise InputError("this robot is made of tets only", remedy="leave out --body")
+            raise InputError("this robot is not there on springs", remedy="leave out --body")
         return self.build_on_springs
 
     def chosen_paths(
@@ -168,7 +168,7 @@ class Follower(Exhibit):
 
 def _require_near(name: str, path: Trajectory, robot: Robot, hanging: State) -> None:
     """Refuse a path that begins far from the robot: most likely it is in millimetres."""
-    size, start = float(np.ptp(hanging.x, axis=0).max()), path.position(0.0)
+    size, start = float(np.ptp(hanging.x, axis=0).max()), path.position(0.0)[:3]
     away = float(np.linalg.norm(start - hanging.x, axis=1).min())
     if away > 5 * size:
         raise InputError(

@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of, require_kind_of, whole
+from pliant.errors import InputError
 from pliant.motion.held import Held
 from pliant.motion.increment import Increment
 from pliant.motion.newton import Newton
 from pliant.motion.result import Status, StepResult
 from pliant.motion.statics import as_positions
+from pliant.motion.touching import Touching
 from pliant.robot import ExtraRows, Robot, State
 from pliant.robot.diagnosis import diagnosis, hardest_load
 from pliant.robot.distortion import SHORTEST, Distortion
@@ -22,6 +24,9 @@ from pliant.robot.extra import NO_ROWS
 from pliant.robot.time_step import Scheme, TimeStep, require_scheme
 
 Array = NDArray[np.float64]
+
+MISSED = 1e-6
+"""By how much, over the largest effort, contact forces may miss Coulomb's law and nothing is said."""
 
 
 class Dynamics:
@@ -77,6 +82,11 @@ class Dynamics:
         times = Times()
         if self.method == "linearized":
             return self._in_parts(state, target, extra, times)
+        if self.robot.touches:
+            raise InputError(
+                "contact is not known to method='newton'",
+                remedy="take method='linearized', with shorter steps if need be",
+            )
         held = Held(self.robot, state, extra)
         first = self._linearized(state, target, held, self.h, times, self.scheme)
         return self._newton(state, target, first, held, times) if first.ok or _overreaches(first) else first
@@ -98,18 +108,24 @@ class Dynamics:
         Euler: what takes them is no smooth motion."""
         here = state.x[self.robot.equations.assembly.prescribed]
         own = state.efforts_with(len(extra))
-        way = Held(self.robot, state, extra).way_to_go(state.pose, own) if parts > 1 else 0.0
-        current, scheme = state, self.scheme if parts == 1 else "euler"
+        way = Held(self.robot, state, extra).way_to_go(state.pose, own) if parts > 1 else np.zeros(0)
+        current, scheme, rough = state, self.scheme if parts == 1 else "euler", 0.0
         for k in range(1, parts + 1):
-            held = Held(self.robot, current, extra)
-            share = k / parts
+            touching = Touching(self.robot, current, self.h / parts, extra)
+            held = Held(self.robot, touching.state, touching.extra)
+            share, offset = k / parts, np.zeros(len(held.rows))
+            offset[: len(way)] = (1 - k / parts) * way
             result = self._linearized(
-                current, here + share * (target - here), held, self.h / parts, times, scheme, (1 - share) * way
+                touching.state, here + share * (target - here), held, self.h / parts, times, scheme, offset
             )
             if not result.ok:
                 return result
-            current = held.remembering(result.state)
-        return replace(result, state=replace(current, time=state.time + self.h), iterations=parts)
+            current, rough = touching.ended(held.remembering(result.state)), max(rough, result.missed)
+        status = Status.ROUGH if rough > MISSED else result.status
+        return replace(
+            result, status=status, state=replace(current, time=state.time + self.h), iterations=parts, missed=rough,
+            penetration=touching.penetration(current.x)
+        )  # fmt: skip
 
     def _linearized(
         self,
@@ -152,7 +168,7 @@ class Dynamics:
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
         status = Status.STEPPED if found.definite else Status.WARPED
         after = step.ended(state, pose, efforts, smooth=not held.closes(state, efforts))
-        return StepResult(status, after, residual, 1, times.seconds, (residual,))
+        return StepResult(status, after, residual, 1, times.seconds, (residual,), missed=move.missed)
 
     def _newton(self, state: State, target: Array, first: StepResult, held: Held, times: Times) -> StepResult:
         """Minimize the potential of the step (`Increment`), from the linearized step on where that is believed."""

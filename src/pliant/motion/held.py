@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.coulomb import coulomb_efforts
 from pliant.algebra.limited import count_negatives, inverse_of, limited_efforts
 from pliant.body import Pose
 from pliant.port import PlacedPort
@@ -40,7 +41,8 @@ class HeldStep:
 
         excess = n-(K) - n-(W_hh + diag c),
 
-    n- the count of negative eigenvalues, h the rows that no limit lets go, c their own compliance.
+    n- the count of negative eigenvalues, h the rows that no limit lets go, c their own compliance. missed: by how much contacts
+    miss Coulomb's law, over the largest effort.
     """
 
     step: Array
@@ -48,6 +50,7 @@ class HeldStep:
     W: Array
     moved: Array
     excess: int
+    missed: float = 0.0
 
 
 class _Layout:
@@ -178,10 +181,17 @@ class Held:
         short = self.shortfall(at.found_at, placed) + at.led(placed, self.extra, self._layout.parts) - offset
         if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
             return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift, 0)
-        target = limited_efforts(W + np.diag(self.compliance), short + found.shift - W @ now, self.limits, now)
+        target, missed = self._answer(W + np.diag(self.compliance), short + found.shift - W @ now, now)
         step = found.resume(at.scale * (target - now))
         excess = at.report.negatives and at.report.negatives - self._negatives(W, target)
-        return HeldStep(step, target, W, found.shift + W @ (target - now), excess)
+        return HeldStep(step, target, W, found.shift + W @ (target - now), excess, missed)
+
+    def _answer(self, W: Array, r: Array, now: Array) -> tuple[Array, float]:
+        """Efforts (k,) within limits and cones, and by how much they miss Coulomb's law."""
+        mu = self.extra.friction
+        if not len(mu):
+            return limited_efforts(W, r, self.limits, now), 0.0
+        return coulomb_efforts(W, r, self.limits[: len(now) - 3 * len(mu)], mu, now)
 
     def holding(self, efforts: Array) -> NDArray[np.bool_]:
         """Which held rows no limit lets go with these efforts of theirs (k,)."""

@@ -81,6 +81,7 @@ def _factored_with_shift(robot: Robot, state: State, tangent: Tangent) -> tuple[
     """K, or M + K / s where K alone is singular, factorized; and the shift s [1/s^2], 0 where none is needed. Negative
     eigenvalues of K do no harm where held rows account for them."""
     equations, loads = robot.equations, robot.loads(state.efforts)
+    robot.require_untouched("modes", "ask for those of a robot that touches nothing")
     found = equations.factor(state.pose, loads, tangent=tangent, signed=True)
     if found.report.usable and (found.report.ok or found.report.is_trusted):
         return found, 0.0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pliant.body import Pose
 from pliant.body.body import Tangent
 from pliant.errors import PliantError
+from pliant.motion.eased import eased
 from pliant.motion.held import Held, HeldStep
 from pliant.motion.increment import Increment
 from pliant.motion.result import Status, StepResult
@@ -30,7 +31,9 @@ WATCHED = 8
 STRAINED = 0.2
 """How much such a step may change the distance of neighbouring nodes, over that at rest."""
 LONGEST = 0.25
-"""How far a step may move a node, as a share of the robot's size."""
+"""How far a step may move a node, as a share of the robot's size; halved where that leads to a useless tangent."""
+STRETCHED = 1e-3
+"""The share of what is out of balance that a step may leave behind before that is looked after."""
 CRAWLING = 1 / 64
 """The part of a step below which it is no progress worth its price."""
 MOST_ESCAPES = 5
@@ -73,11 +76,12 @@ class Newton:
     """Newton's method from a pose and efforts on; no held rows is the plain case.
 
     Every stable equilibrium is a minimum, so a watchman looks at the value (Chamberlain et al. 1982). Whole steps are taken as
-    long as one of `WATCHED` in a row leads below where they began; else it goes back there and shortens the step (Armijo). Near
-    the minimum, where differences of the value drown in rounding, a step that lowers what is out of balance is good as well.
-    With held rows it looks at the exact penalty M = Pi0 + sum max(-low s, -high s), s = delta - d, of which every step is a
-    direction downhill; there a step that halves what is off (forces and displacements, each over its tolerance) is good too, so
-    that curved constraints do not hold up the last iterations. Either way it comes to an end.
+    long as one of `WATCHED` in a row leads below where they began; else it goes back there and shortens the step (Armijo).
+    After one that went too far, the stretch that it has caused is taken out with one tangent (`eased`). Near the minimum,
+    where differences of the value drown in rounding, a step that lowers what is out of balance is good as well. With held rows
+    it looks at the exact penalty M = Pi0 + sum max(-low s, -high s), s = delta - d, of which every step is a direction
+    downhill; there a step that halves what is off (forces and displacements, each over its tolerance) is good too, so that
+    curved constraints do not hold up the last iterations. Either way it comes to an end.
 
     The tangent may have negative eigenvalues. Those that held rows account for (`HeldStep.excess` is 0) belong to a minimum:
     past a limit point a held volume is stable though the pressure falls. Up to `FEW` more than that are turned over, so that
@@ -106,7 +110,7 @@ class Newton:
         self._tangent, self._weight, self._times = tangent, weight, times
         self._any_branch, self._patience = any_branch, patience
         self._increment, self._step = increment, None if increment is None else increment.step
-        self._equations, self._size = held.robot.equations, held.robot.size
+        self._equations, self._size, self._reach = held.robot.equations, held.robot.size, LONGEST
 
     def run(
         self,
@@ -124,7 +128,7 @@ class Newton:
         """
         pose = state.pose if pose is None else pose
         status, history, cause, warped, turned, escapes = Status.NOT_CONVERGED, [], None, 0, 0, 0
-        relaxed, best, reference, hard = 0, np.inf, None, 0
+        relaxed, best, reference, hard, self._reach = 0, np.inf, None, 0, LONGEST
         for _ in range(self.max_iterations):
             here = self._point(pose, efforts, offset, prescribed)
             history.append(float(np.abs(here.at.on_coordinates(here.gradient)).max()))
@@ -143,10 +147,14 @@ class Newton:
                 continue
             reference, best = here if relaxed == 0 or reference is None else reference, min(best, here.off)
             there = self._whole(here, prescribed)
+            if relaxed > 0 and turned == 0 and not (lost or here.moving or self.held):
+                there = self._eased(here, there)
             if here.moving or not self.search or (not lost and self._is_better(there, reference, offset, best)):
                 relaxed = 0
             elif not lost and relaxed < WATCHED and self._is_sound(here, there):
                 relaxed += 1
+            elif lost and relaxed == 1 and turned == 0 and self._reach > LONGEST / 8:
+                there = self._shorter_reach(reference)
             else:
                 relaxed, shorter = 0, self._searched(reference, offset, best)
                 if shorter is None:
@@ -223,9 +231,24 @@ class Newton:
         target = prescribed if here.moving else None
         return here.at.moved(length * here.move.step, target), self._efforts_after(here, length)
 
+    def _eased(self, here: _Point, there: tuple[Pose, Array]) -> tuple[Pose, Array]:
+        """A step back from one that went too far, where the value falls, without the stretch that it leaves behind."""
+        efforts = here.efforts
+        value, gradient = self._evaluated(there[0], efforts, here.at)
+        if not (value < here.value and here.at.imbalance(gradient, here.allowed) > STRETCHED * here.off):
+            return there
+        step = self._longest(here) * here.move.step
+        ended = eased(here.at, step, here.gradient, here.allowed, lambda pose: self._evaluated(pose, efforts, here.at))
+        return here.at.moved(ended), efforts
+
     def _longest(self, here: _Point) -> float:
         way = here.at.way_of(here.move.step)
-        return min(1.0, LONGEST * self._size / way) if way > 0.0 else 1.0
+        return min(1.0, self._reach * self._size / way) if way > 0.0 else 1.0
+
+    def _shorter_reach(self, reference: _Point) -> tuple[Pose, Array]:
+        """Half as far as a step that has led to where the tangent is of no use."""
+        self._reach = 0.5 * min(self._reach, reference.at.way_of(reference.move.step) / self._size)
+        return self._whole(reference, None)
 
     def _efforts_after(self, here: _Point, length: float) -> Array:
         now = here.efforts[self.held.rows]

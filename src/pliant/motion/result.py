@@ -21,6 +21,10 @@ class Status(Enum):
     SHORTENED = (
         "the whole step would have distorted elements beyond belief; it was taken in parts, or only a part of it was"
     )
+    ROUGH = (
+        "the step was taken, but contact forces miss Coulomb's law by more than 1e-6 of the largest (`missed`); take a shorter "
+        "step, or fewer points (spacing=)"
+    )
     UNSTABLE = (
         "the forces balance, but the robot would leave this equilibrium by itself; ask for branch='stable', lower the load, or "
         "hold what moves away"
@@ -41,7 +45,7 @@ class Status(Enum):
     @property
     def ok(self) -> bool:
         """Whether the state is what was asked for."""
-        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED)
+        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED, Status.ROUGH)
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ class StepResult:
     at each iteration; cause: why it failed, where it did; warped_iterations: how many fell back to the warped tangent;
     turned_iterations: how many went downhill where the potential is curved downwards, as it is beyond buckling; escapes: how
     many unstable equilibria were left on the way to a stable one; margin: how far an equilibrium is from losing stability, its
-    smallest pivot over that of the unloaded robot (0 where it is lost; NaN where held rows keep it stable: see `stability`).
+    smallest pivot over that of the unloaded robot (0 where it is lost; NaN where held rows keep it stable: see `stability`);
+    missed: by how much contact forces miss Coulomb's law, over the largest effort; penetration: of the deepest point in an
+    obstacle after the step [m].
     """
 
     status: Status
@@ -66,6 +72,8 @@ class StepResult:
     turned_iterations: int = 0
     escapes: int = 0
     margin: float = np.nan
+    missed: float = 0.0
+    penetration: float = 0.0
 
     @property
     def ok(self) -> bool:

@@ -15,19 +15,23 @@ from pliant.robot import Robot, State
 
 STILL = 1e-9
 """A robot rests when no node moves by more than this share of its size in a step that is long beside its slowest swing."""
+STILL_TOUCHING = 1e-7
+"""The same where it touches something: contact forces are found to about 1e-9 of the largest."""
 MOST_STEPS = 60
 LONGEST = 32.0
 """How much longer than the first step they may get: beyond, mass drowns in the rounding of the stiffness."""
 
 
 def settled(robot: Robot) -> StepResult:
-    """The robot at rest under its loads: statics where supports hold every part of it, else damped dynamics to rest.
+    """The robot at rest under its loads: statics where supports hold every part of it and it touches nothing, else damped
+    dynamics to rest, on the ground where there is one.
 
-    A robot that nothing holds and that does not come to rest (free fall) has status LOOSE, and the state is the one that it was
-    made in. Where a step on the way cannot be made, the result is that step's.
+    A robot that nothing holds and that does not come to rest (free fall, a slope) has status LOOSE, and the state is the one
+    that it was made in. One that touches something and still moves after all steps (it rolls) has status NOT_CONVERGED. Where
+    a step on the way cannot be made, the result is that step's.
     """
     require_kind_of(robot, "robot", Robot)
-    return Statics(robot).solve() if robot.is_supported else _settled_by_motion(robot)
+    return Statics(robot).solve() if robot.is_supported and not robot.touches else _settled_by_motion(robot)
 
 
 def beginning(robot: Robot) -> State:
@@ -49,9 +53,12 @@ def _settled_by_motion(robot: Robot) -> StepResult:
         history.append(result.residual)
         way = float(np.abs(result.state.x - state.x).max())
         state = replace(result.state, time=0.0).at_rest()
-        if way <= STILL * size:
-            return StepResult(Status.CONVERGED, state, result.residual, count, history=tuple(history))
+        if way <= (STILL_TOUCHING if robot.touches else STILL) * size:
+            return replace(result, status=Status.CONVERGED, state=state, iterations=count, history=tuple(history))
         if np.abs(state.x - rest.x).max() > 10 * size:
             break
         h = min(2 * h, LONGEST * first)
+    else:
+        if any(len(own.ids) for own in state.contacts.values()):
+            return replace(result, status=Status.NOT_CONVERGED, state=state, iterations=count, history=tuple(history))
     return StepResult(Status.LOOSE, rest, history[-1], len(history), history=tuple(history))

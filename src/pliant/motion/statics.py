@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
 from pliant.checks import as_numbers, number, one_of, per_row, require_kind_of, whole
-from pliant.errors import InputError
+from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion.held import Held
 from pliant.motion.newton import Newton
 from pliant.motion.result import Status, StepResult
@@ -95,6 +95,7 @@ class Statics:
         rows that are held besides.
         """
         robot, assembly = self.robot, self.robot.equations.assembly
+        robot.require_untouched("Statics", "ask settled(robot), which knows contact")
         assembly.require_supported()
         start = state if state is not None else robot.rest()
         robot.require_fits(start, extra)
@@ -145,7 +146,11 @@ class Statics:
         )
 
     def _told(self, result: StepResult, start: State, goal: Array, extra: ExtraRows) -> StepResult:
-        """With the whole load in what is told of a part of it that leads beyond what a material bears."""
+        """With the whole load in what is told of a part of it that leads beyond what a material bears; of a moment that keeps
+        its direction, with what to do instead."""
+        if result.cause is None and result.status in (Status.NOT_CONVERGED, Status.STALLED):
+            turning = [name for name, own in self.robot.ports.items() if own.port.turns_under(goal[own.rows])]
+            return replace(result, cause=_no_potential(turning[0], result)) if turning else result
         distortion = result.cause.evidence.get("distortion") if result.cause is not None else None
         if not isinstance(distortion, Distortion):
             return result
@@ -159,6 +164,7 @@ class Statics:
         """
         robot, equations, times = self.robot, self.robot.equations, Times()
         robot.require_fits(state, extra)
+        robot.require_untouched("Statics", "take Dynamics, which knows contact")
         held, own = Held(robot, state, extra), state.efforts_with(len(extra))
         efforts, loads = held.efforts(own), robot.loads(own, extra=extra)
         found = equations.factor(state.pose, loads, tangent=self.tangent, shares=AT_ONCE, times=times)
@@ -188,3 +194,14 @@ def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:
             f"prescribed positions have shape {array.shape}", remedy=f"give finite positions of shape {shape} [m]"
         )
     return array
+
+
+def _no_potential(name: str, result: StepResult) -> PliantError:
+    """Why the search for a minimum ends nowhere under a moment about a fixed direction."""
+    return NotConvergedError(
+        f"the moment of {name!r} keeps its direction in space, so it has no potential, and statics stopped after "
+        f"{result.iterations} iterations",
+        remedy=f"give the rotation in its place, robot.impose({name!r}, Frame(...), displacement=...), which has that moment "
+        "as its effort; or a torque in a joint, Hinge.on(joint), or a pair of cables, which follow",
+        result=result,
+    )

@@ -11,6 +11,7 @@ load) is said by the robot.
     Center   force on a region [N]                                  position of its centre [m]
     Frame    force and moment on a region [N, N m]                  its position and orientation [m, rad]
     Hinge    torque on a region about an axis, or in a joint [N m]  its angle [rad]
+    Flex     none: a sensor                                         sum of rotations of parts [its own unit]
     Slider   force in a sliding joint [N]                           its way [m]
     Cavity   pressure [Pa] in a closed surface                      gain of volume [m^3]
     Stiffness  change of the modulus of a region [Pa]               minus its energy per modulus [m^3]
@@ -21,6 +22,7 @@ from pliant.port.capstan import Capstan
 from pliant.port.cavity import Cavity
 from pliant.port.center import Center
 from pliant.port.check import check_port
+from pliant.port.flex import Flex
 from pliant.port.force import Force
 from pliant.port.frame import Frame
 from pliant.port.hinge import Hinge
@@ -37,6 +39,7 @@ __all__ = [
     "Capstan",
     "Cavity",
     "Center",
+    "Flex",
     "Force",
     "Frame",
     "Hinge",

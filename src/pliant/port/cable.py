@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InputError
-from pliant.port._cable_kernels import add_shortening_curvature, add_shortening_slope, polyline_length
-from pliant.port.port import Array, Port, as_points
+from pliant.port._cable_kernels import (
+    add_shortening_curvature,
+    add_shortening_slope,
+    curve_cable,
+    place_cable,
+    polyline_length,
+)
+from pliant.port.port import Array, Couplings, Placing, Port, as_points
 
 
 class Cable(Port):
@@ -43,12 +49,12 @@ class Cable(Port):
         if pushes:
             self.effort_range = (-np.inf, np.inf)
         self.points = as_points(points, "cable points")
-        self.pull = None if pull is None else as_points(pull, "pull")[0]
-        if self.pull is None and len(self.points) < 2:
+        self._pull = np.empty((0, 3)) if pull is None else as_points(pull, "pull")[:1]
+        if pull is None and len(self.points) < 2:
             raise InputError(
                 "a cable with one point and no pull point has no length", remedy="give pull= or more points"
             )
-        self._ahead = 0 if self.pull is None else 1
+        self._ahead = len(self._pull)
         lengths = np.linalg.norm(np.diff(self._way(self.points), axis=0), axis=1)
         short = np.flatnonzero(lengths < 1e-9)
         if len(short):
@@ -69,26 +75,44 @@ class Cable(Port):
         if len(place) != 1:
             raise InputError(f"{len(place)} places to pull from", remedy="give one of three coordinates")
         moved = copy(self)
-        moved.pull = place[0]
+        moved._pull = place
         return moved
 
+    @property
+    def pull(self) -> Array | None:
+        """The place in space that the cable comes from [m], [3]."""
+        return self._pull[0] if len(self._pull) else None
+
     def _way(self, p: Array) -> Array:
-        return p if self.pull is None else np.concatenate([self.pull[None], p])
+        return np.concatenate([self._pull, p])
 
     def length(self, p: Array) -> float:
         """Length of the cable [m] with its points at p [k, 3]."""
-        return float(polyline_length(self._way(p)))
+        return float(polyline_length(self._pull, p))
 
     def displacement(self, p: Array) -> Array:
         return np.array([self.rest_length - self.length(p)])
 
     def slope(self, p: Array) -> Array:
         out = np.zeros((1, len(p), 3))
-        add_shortening_slope(self._way(p), self._ahead, out[0])
+        add_shortening_slope(self._pull, p, out[0])
         return out
 
     def curvature(self, p: Array, efforts: Array) -> Array:
         """d2 delta = -(I - t t^T) / l on both ends of each segment, the opposite between them."""
         out = np.zeros((2 * len(p) - 1, 3, 3))
-        add_shortening_curvature(self._way(p), self._ahead, float(efforts[0]), out[: len(p)], out[len(p) :])
+        add_shortening_curvature(self._pull, p, float(efforts[0]), out[: len(p)], out[len(p) :])
         return out
+
+    def placed(self, on: Placing, x: Array) -> tuple[Array, Array, Array] | None:
+        if type(self) is not Cable:
+            return None
+        out = np.empty((len(self.points), 3)), np.empty(1), np.empty((1, on.entries, 3))
+        place_cable(on.begin, on.nodes, on.weights, on.slots, self._pull, self.rest_length, x, *out)
+        return out
+
+    def curved(self, on: Couplings, p: Array, efforts: Array, out: Array) -> bool:
+        if type(self) is not Cable:
+            return False
+        curve_cable(on.pairs, on.slots, on.weights, self._pull, p, float(efforts[0]), out)
+        return True

@@ -12,6 +12,9 @@ from pliant.port._cable_kernels import add_shortening_curvature, add_shortening_
 from pliant.port.cable import Cable
 from pliant.port.port import Array, InnerLaw
 
+NOWHERE: Array = np.empty((0, 3))
+"""Of a part of the cable that comes from no place in space."""
+
 
 class Capstan(Cable):
     """A cable with Coulomb friction at its bends: the tension falls by exp(-mu theta_k s_k) at point k (capstan formula).
@@ -40,7 +43,7 @@ class Capstan(Cable):
         self.slip = number(slip, "slip", unit="m", above=0.0, remedy="give a small positive length, such as 1e-5")
         rest = self._way(self.points)
         self._bends = len(rest) - 2
-        self._rest_tails = np.array([polyline_length(rest[k:]) for k in range(1, self._bends + 1)])
+        self._rest_tails = np.array([polyline_length(NOWHERE, rest[k:]) for k in range(1, self._bends + 1)])
         self.row_names = ("", *(f"bend{k}" for k in range(1, self._bends + 1)))
 
     @property
@@ -89,23 +92,23 @@ class Capstan(Cable):
 
     def displacement(self, p: Array) -> Array:
         way = self._way(p)
-        tails = np.array([polyline_length(way[k:]) for k in range(1, self._bends + 1)])
-        return np.concatenate([[self.rest_length - polyline_length(way)], self._rest_tails - tails])
+        tails = np.array([polyline_length(NOWHERE, way[k:]) for k in range(1, self._bends + 1)])
+        return np.concatenate([[self.rest_length - self.length(p)], self._rest_tails - tails])
 
     def slope(self, p: Array) -> Array:
         way = self._way(p)
         out = np.zeros((1 + self._bends, len(p), 3))
-        add_shortening_slope(way, self._ahead, out[0])
+        add_shortening_slope(self._pull, p, out[0])
         for k in range(1, self._bends + 1):
-            add_shortening_slope(way[k:], 0, out[k, k - self._ahead :])
+            add_shortening_slope(NOWHERE, way[k:], out[k, k - self._ahead :])
         return out
 
     def curvature(self, p: Array, efforts: Array) -> Array:
         way, count = self._way(p), len(p)
         out = np.zeros((2 * count - 1, 3, 3))
-        add_shortening_curvature(way, self._ahead, float(efforts[0]), out[:count], out[count:])
+        add_shortening_curvature(self._pull, p, float(efforts[0]), out[:count], out[count:])
         for k in range(1, self._bends + 1):
             first = k - self._ahead
             own, between = out[first:count], out[count + first :]
-            add_shortening_curvature(way[k:], 0, float(efforts[k]), own, between)
+            add_shortening_curvature(NOWHERE, way[k:], float(efforts[k]), own, between)
         return out

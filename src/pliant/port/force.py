@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.checks import as_numbers
 from pliant.errors import InputError
 from pliant.port.port import Array, Port, as_direction, as_points
 
@@ -15,15 +16,24 @@ class Force(Port):
     """A force [N] and the displacement along it [m].
 
     With a direction d: the force acts on the point at `at` along d, delta = d . (p - p_rest). Several points share the
-    force equally (a load on a region). With `towards`: the force pulls the two points together along the line between
-    them, delta = |p_rest| - |p|, the shortening of their distance.
+    force equally (a load on a region), or by `shares`: lengths make it a load per length. With `towards`: the force pulls the
+    two points together along the line between them, delta = |p_rest| - |p|, the shortening of their distance.
     """
 
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
 
-    def __init__(self, at: ArrayLike, *, direction: ArrayLike | None = None, towards: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        at: ArrayLike,
+        shares: ArrayLike | None = None,
+        *,
+        direction: ArrayLike | None = None,
+        towards: ArrayLike | None = None,
+    ) -> None:
+        """at (3,) or (k, 3) [m]: points at rest; shares (k,): how much of the force each has, over their sum."""
         points = as_points(at, "at")
+        self._shares = _shares(shares, len(points))
         if (direction is None) == (towards is None):
             raise InputError("Force needs a direction or a second point", remedy="give either direction= or towards=")
         self._direction = None if direction is None else as_direction(direction, "direction")
@@ -43,12 +53,12 @@ class Force(Port):
 
     def displacement(self, p: Array) -> Array:
         if self._direction is not None:
-            return np.array([(p - self.points).mean(axis=0) @ self._direction])
+            return np.array([self._shares @ (p - self.points) @ self._direction])
         return np.array([self._length - np.linalg.norm(p[1] - p[0])])
 
     def slope(self, p: Array) -> Array:
         if self._direction is not None:
-            return np.tile(self._direction / len(p), (1, len(p), 1))
+            return np.outer(self._shares, self._direction)[None]
         d = (p[1] - p[0]) / np.linalg.norm(p[1] - p[0])
         return np.array([[d, -d]])
 
@@ -59,3 +69,11 @@ class Force(Port):
         d = (p[1] - p[0]) / length
         block = -efforts[0] * (np.eye(3) - np.outer(d, d)) / length
         return np.array([block, block, -block])
+
+
+def _shares(given: ArrayLike | None, count: int) -> Array:
+    """Parts of a force on so many points, (count,), which sum to one."""
+    shares = np.ones(count) if given is None else as_numbers(given)
+    if shares.shape != (count,) or not (np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0):
+        raise InputError(f"shares of a force are {given!r}", remedy=f"give {count} numbers >= 0, not all zero")
+    return np.asarray(shares / shares.sum())

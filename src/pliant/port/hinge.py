@@ -12,7 +12,7 @@ from pliant.body import Body
 from pliant.errors import InputError
 from pliant.port.joint import HingeOnJoint
 from pliant.port.port import Array, Ids, Port, as_direction, as_points
-from pliant.port.region import Where, all_pairs, as_where, located
+from pliant.port.region import Where, all_pairs, as_where, located_together
 
 
 class Hinge(Port):
@@ -47,20 +47,8 @@ class Hinge(Port):
     def seen_by(self, body: Body) -> Hinge:
         """With the regions' places on this body as points."""
         attached = copy(self)
-        places = []
-        for region, (own, first) in zip(self._regions, body.parts(len(self._regions)), strict=True):
-            points, nodes = located(region, own, "Hinge")
-            if nodes is None and own is not body:
-                raise InputError("Hinge of points on several bodies", remedy="give nodes, or names of rigid parts")
-            places.append((points, nodes if nodes is None else first + nodes))
-        attached.points = np.concatenate([points for points, _ in places])
-        if all(nodes is not None for _, nodes in places):
-            attached.nodes = np.concatenate([nodes for _, nodes in places if nodes is not None])
-        elif any(nodes is not None for _, nodes in places):
-            raise InputError("Hinge between nodes and points", remedy="give both regions in the same way")
-        ends = np.cumsum([len(points) for points, _ in places])
-        begins = ends - [len(points) for points, _ in places]
-        attached._parts = [(slice(a, b), all_pairs(b - a, a)) for a, b in zip(begins, ends, strict=True)]
+        attached.points, attached.nodes, own = located_together(self._regions, body, "Hinge")
+        attached._parts = [(part, all_pairs(part.stop - part.start, part.start)) for part in own]
         attached.curved_pairs = np.concatenate([pairs for _, pairs in attached._parts])
         attached._across, attached._around = attached._levers()
         return attached

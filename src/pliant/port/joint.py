@@ -51,8 +51,8 @@ class JointPort(Port):
         return self
 
     @abstractmethod
-    def _at(self, p: Array) -> tuple[Array, Array, Array]:
-        """The motion with its slope (8, 3) and curvature (8, 3, 8, 3)."""
+    def _at(self, p: Array, curved: bool = False) -> tuple[Array, Array, Array]:
+        """The motion with its slope (8, 3) and, where it is asked for, its curvature (8, 3, 8, 3)."""
 
     def displacement(self, p: Array) -> Array:
         return np.array([self._at(p)[0]])
@@ -63,7 +63,7 @@ class JointPort(Port):
     def curvature(self, p: Array, efforts: Array) -> Array:
         """The blocks of the eight nodes."""
         rows, cols = self.curved_pairs.T
-        return np.asarray(float(efforts[0]) * self._at(p)[2].transpose(0, 2, 1, 3)[rows, cols])
+        return np.asarray(float(efforts[0]) * self._at(p, curved=True)[2].transpose(0, 2, 1, 3)[rows, cols])
 
 
 class HingeOnJoint(JointPort):
@@ -74,8 +74,8 @@ class HingeOnJoint(JointPort):
     motion = "angle"
     joints = "Revolute"
 
-    def _at(self, p: Array) -> tuple[Array, Array, Array]:
-        return angle(p)
+    def _at(self, p: Array, curved: bool = False) -> tuple[Array, Array, Array]:
+        return angle(p, curved=curved)
 
 
 class Slider(JointPort):
@@ -86,5 +86,5 @@ class Slider(JointPort):
     motion = "way"
     joints = "Slide"
 
-    def _at(self, p: Array) -> tuple[Array, Array, Array]:
+    def _at(self, p: Array, curved: bool = False) -> tuple[Array, Array, Array]:
         return way(p, self._size)

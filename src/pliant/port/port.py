@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,26 @@ FARTHEST = 1e6
 
 CONJUGATE = {"m": "N", "rad": "N m", "m^3": "Pa"}
 """Units of efforts that do work on displacements in these units."""
+
+
+class Placing(NamedTuple):
+    """How points are carried: point k by nodes[begin[k]:begin[k + 1]] with these weights; slots: where those are among the
+    `entries` nodes that rows of H have entries at."""
+
+    begin: Ids
+    nodes: Ids
+    weights: Array
+    slots: Ids
+    entries: int
+
+
+class Couplings(NamedTuple):
+    """How curved pairs of points couple nodes: weights[t] times the block of pairs[t] goes to the block slots[t] >> 1,
+    transposed where the lowest bit is set."""
+
+    pairs: Ids
+    slots: Ids
+    weights: Array
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,8 @@ class Port(ABC):
     """Whether delta is linear in the points: then its slope is the same everywhere, and is asked for once."""
     spans: ClassVar[bool] = True
     """Whether its points, or regions, may be on several bodies."""
+    sensed_only: ClassVar[bool] = False
+    """Whether it has no effort at all."""
     remembers: ClassVar[bool] = False
     """Whether rows beyond `given_rows` have a law of their own with memory (see `inner_law`)."""
 
@@ -115,6 +137,8 @@ class Port(ABC):
         """A target as numbers, [t]; NaN where it means nothing. A wrong count raises an InputError."""
         names = self.target_names
         value = as_numbers(target).reshape(-1)
+        if value.shape == (len(names),) and value.size > 1:
+            return value
         if value.size == 1 and np.isnan(value).all() and not isinstance(target, (float, np.ndarray, list, tuple)):
             raise InputError(f"a target is {target!r}", remedy=f"give {len(names)} number(s)")
         if value.shape != (len(names),):
@@ -141,6 +165,11 @@ class Port(ABC):
     def given_rows(self) -> int:
         """How many of the rows a user gives an effort or a displacement; the others follow from `inner_law`."""
         return len(self.row_names)
+
+    def turns_under(self, efforts: Array) -> bool:
+        """Whether efforts [rows] have a moment that keeps its direction in space, and so no potential."""
+        turning = np.array([unit == "rad" for unit in self.row_units], bool)
+        return self.relative and bool(len(turning) and efforts[: len(turning)][turning].any())
 
     def first_memory(self) -> Array:
         """What a port that remembers knows at rest."""
@@ -181,6 +210,16 @@ class Port(ABC):
         """sum_i efforts_i d2 delta_i / dp_a dp_b for the curved pairs, [c, 3, 3]; the pair (a, a) has both halves."""
         return np.empty((0, 3, 3))
 
+    def placed(self, on: Placing, x: Array) -> tuple[Array, Array, Array] | None:
+        """Points [k, 3], delta [rows] and H on the entry nodes [rows, e, 3] with the nodes at x, in one compiled call; None for
+        most ports, of which `displacement` and `slope` are asked one after the other."""
+        return None
+
+    def curved(self, on: Couplings, p: Array, efforts: Array, out: Array) -> bool:
+        """out <- sum_i efforts_i d2 delta_i on the pairs of nodes [b, 3, 3], in one compiled call; False for most ports, of
+        which `curvature` is asked."""
+        return False
+
     def warped_curvature(self, p: Array, efforts: Array) -> Array | None:
         """What stands for the curvature in the warped tangent, [c, 3, 3]: never more than positive definite blocks can bear.
         None for most ports, which the warped tangent leaves out."""
@@ -209,6 +248,7 @@ class Attachment:
         self._weights = weights[used]
         self.entry_nodes, slots = np.unique(self._nodes, return_inverse=True)
         self._slots = slots.astype(np.int64)
+        self._placing = Placing(self._begin, self._nodes, self._weights, self._slots, len(self.entry_nodes))
         self._straight: Array | None = None
         self._couple()
 
@@ -233,9 +273,11 @@ class Attachment:
         keys, number = np.unique(ends, axis=0, return_inverse=True)
         self.rows, self.cols = keys[:, 0], keys[:, 1]
         transposed = np.array([entry[3] for entry in entries], bool) ^ (i < j)
-        self._curve_pairs = np.array([entry[0] for entry in entries], np.int64)
-        self._curve_slots = 2 * number.reshape(-1).astype(np.int64) + transposed
-        self._curve_weights = np.array([entry[4] for entry in entries], float)
+        self.couplings = Couplings(
+            np.array([entry[0] for entry in entries], np.int64),
+            2 * number.reshape(-1).astype(np.int64) + transposed,
+            np.array([entry[4] for entry in entries], float),
+        )
 
     def positions(self, x: Array) -> Array:
         """Where the port's points are, (k, 3)."""
@@ -245,12 +287,16 @@ class Attachment:
 
     def at(self, x: Array, reference: Array | None = None) -> PlacedPort:
         """The port with the nodes at x; a relative one measured from a reference, by default from rest."""
+        if (all_of_it := self.port.placed(self._placing, x)) is not None:
+            return PlacedPort(self, all_of_it[0], None, *all_of_it[1:])
         return PlacedPort(self, self.positions(x), reference)
 
     def faced(self, x: Array) -> PlacedPort:
         """The port with the nodes at x; a relative one measured from where it is there."""
+        if not self.port.relative:
+            return self.at(x)
         p = self.positions(x)
-        return PlacedPort(self, p, self.port.reference(p) if self.port.relative else None)
+        return PlacedPort(self, p, self.port.reference(p))
 
     def slopes(self, port: Port, p: Array) -> Array:
         """H on the entry nodes (rows, e, 3), of this port (measured from somewhere) with its points at p."""
@@ -265,7 +311,7 @@ class Attachment:
     def spread_blocks(self, blocks: Array) -> Array:
         """Blocks for the pairs of nodes (b, 3, 3) from those of the curved pairs of points (c, 3, 3)."""
         out = np.zeros((len(self.rows), 3, 3))
-        spread_curvature(self._curve_pairs, self._curve_slots, self._curve_weights, blocks, out)
+        spread_curvature(*self.couplings, blocks, out)
         return out
 
     def replace_port(self, port: Port) -> None:
@@ -276,11 +322,17 @@ class Attachment:
 class PlacedPort:
     """A port where the robot is: its points at p (k, 3), and what it measures from, where it is relative."""
 
-    def __init__(self, attachment: Attachment, p: Array, reference: Array | None) -> None:
+    def __init__(
+        self,
+        attachment: Attachment,
+        p: Array,
+        reference: Array | None,
+        displacement: Array | None = None,
+        slopes: Array | None = None,
+    ) -> None:
         self.attachment, self.p, self.reference = attachment, p, reference
         self.port = attachment.port if reference is None else attachment.port.measured_from(reference)
-        self._displacement: Array | None = None
-        self._slopes: Array | None = None
+        self._displacement, self._slopes = displacement, slopes
 
     @property
     def displacement(self) -> Array:
@@ -296,9 +348,16 @@ class PlacedPort:
             self._slopes = self.attachment.slopes(self.port, self.p)
         return self._slopes
 
+    def curve(self, efforts: Array, out: Array) -> None:
+        """out <- sum_i efforts_i d2 delta_i / dx2 at (rows, cols), to be mirrored like any list of blocks (b, 3, 3)."""
+        if not self.port.curved(self.attachment.couplings, self.p, efforts, out):
+            out[:] = self.attachment.spread_blocks(self.port.curvature(self.p, efforts))
+
     def curvature(self, efforts: Array) -> Array:
-        """Blocks of sum_i efforts_i d2 delta_i / dx2 at (rows, cols), to be mirrored like any list of blocks."""
-        return self.attachment.spread_blocks(self.port.curvature(self.p, efforts))
+        """The same, as a new array."""
+        out = np.empty((len(self.attachment.rows), 3, 3))
+        self.curve(efforts, out)
+        return out
 
     def warped_curvature(self, efforts: Array) -> Array | None:
         """What the port adds to the warped tangent in its place, or None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -35,13 +36,7 @@ def as_where(where: Where, name: str) -> str | Array | Ids:
 def located(where: str | Array | Ids, body: Body, name: str) -> tuple[Array, Ids | None]:
     """Points at rest [k, 3] of a region of this body, and its node indices [k] where they are nodes."""
     if isinstance(where, str):
-        parts = body.supports.rigid
-        if where not in parts:
-            raise InputError(
-                f"{name}: there is no rigid part {where!r}",
-                remedy=f"the body has {', '.join(map(repr, parts)) or 'none; give rigid={name: nodes} to the body'}",
-            )
-        where = parts[where]
+        where = body.part_nodes(where, name)
     if where.ndim == 2:
         return np.asarray(where, float), None
     bad = where[(where < 0) | (where >= body.node_count)]
@@ -49,6 +44,24 @@ def located(where: str | Array | Ids, body: Body, name: str) -> tuple[Array, Ids
         raise InputError(f"{name}: node {bad[0]} does not exist", remedy=f"the body has 0 to {body.node_count - 1}")
     nodes = where.astype(np.int64)
     return body.rest[nodes], nodes
+
+
+def located_together(
+    regions: Sequence[str | Array | Ids], body: Body, name: str
+) -> tuple[Array, Ids | None, list[slice]]:
+    """The same of several regions, in a row or one on each of several bodies (`Several`), and which points are whose."""
+    places = []
+    for region, (own, first) in zip(regions, body.parts(len(regions)), strict=True):
+        points, nodes = located(region, own, name)
+        if nodes is None and own is not body:
+            raise InputError(f"{name} of points on several bodies", remedy="give nodes, or names of rigid parts")
+        places.append((points, nodes if nodes is None else first + nodes))
+    numbered = [nodes for _, nodes in places if nodes is not None]
+    if 0 < len(numbered) < len(places):
+        raise InputError(f"{name} between nodes and points", remedy="give all regions in the same way")
+    ends = np.cumsum([len(points) for points, _ in places]).tolist()
+    own_points = [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
+    return np.concatenate([p for p, _ in places]), np.concatenate(numbered) if numbered else None, own_points
 
 
 def all_pairs(count: int, first: int = 0) -> Ids:

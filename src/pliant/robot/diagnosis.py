@@ -22,7 +22,7 @@ def moved_believably(
     where the nodes were, if not at the pose."""
     smallest, before = share * SHORTEST, pose.x if before is None else before
     while share >= smallest:
-        there = assembly.moved(pose, share * motion)
+        there = assembly.moved(pose, motion if share == 1.0 else share * motion)
         if Distortion.of(assembly, before, there.x).is_believable:
             return there, share
         share *= 0.5
@@ -55,9 +55,9 @@ def diagnosis(found: Factored) -> PliantError:
         inverted = body.inverted_elements(pose.x[assembly.begin[k] : assembly.begin[k + 1]])
         if len(inverted):
             return InvertedElementError(
-                f"{len(inverted)} elements are inside out, the first is tet {inverted[0]}"
+                f"{len(inverted)} elements are {body.lost}, the first is number {inverted[0]}"
                 + (f" of body {k}" if k else ""),
-                remedy="take smaller load steps, a finer mesh there, or NeoHookean, which survives inversion",
+                remedy="take smaller load steps, or more elements there; of solids, NeoHookean survives inversion",
                 tets=inverted,
             )
     if found.step is None:

@@ -7,6 +7,7 @@ tangent    K_t = df/dq - sum lambda_i d2 delta_i / dq2                          
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,13 +19,13 @@ from numpy.typing import NDArray
 from pliant.algebra.sparse import Cholesky, multiply
 from pliant.body import Assembly, Body, Jointed, Pose
 from pliant.body._assembly_kernels import add_momentum
-from pliant.body.body import Tangent
+from pliant.body.body import Led, Tangent
 from pliant.checks import one_of
 from pliant.port import PlacedPort
 from pliant.robot._load_kernels import subtract_pull, subtract_weight
 from pliant.robot.begun import Loose, begun, loose_parts
 from pliant.robot.extra import NO_ROWS, ExtraRows
-from pliant.robot.factored import Factored
+from pliant.robot.factored import Factored, largest_entry
 from pliant.robot.mounted import Mounted
 from pliant.robot.rows import Rows
 from pliant.robot.state import State
@@ -97,6 +98,8 @@ class Equations:
 
     def __init__(self, bodies: Sequence[Body], ports: Mapping[str, Mounted], threads: int, joined: Jointed) -> None:
         self.attachments = {name: mounted.attachment for name, mounted in ports.items()}
+        self.relative = [(k, name) for k, (name, a) in enumerate(self.attachments.items()) if a.port.relative]
+        """Numbers and names of the ports that are measured from a reference."""
         self.slices = {name: mounted.rows for name, mounted in ports.items()}
         bodies = [*bodies, *([] if joined.frames is None else [joined.frames])]
         couplings = [(a.rows, a.cols) for a in self.attachments.values()]
@@ -126,8 +129,8 @@ class Equations:
     def unbalanced(self, force: Array, here: Evaluation) -> float:
         """The largest force out of balance over the largest load on a node, both at one pose; force: what is out of balance on
         the coordinates (nc, 3). Moments count as forces at the end of their longest lever."""
-        off = np.abs(force) / self.assembly.reaches if self.assembly.parts.parts else np.abs(force)
-        return float(off.max()) / max(here.largest_load, self.unloaded.smallest_load)
+        off = force / self.assembly.reaches if self.assembly.parts.parts else force
+        return largest_entry(off) / max(here.largest_load, self.unloaded.smallest_load)
 
     @cached_property
     def _loose(self) -> list[Loose]:
@@ -160,46 +163,79 @@ class Equations:
         damping: Array | None = None,
         chart: Pose | None = None,
         times: Times | None = None,
+        pushed: bool = False,
     ) -> Factored:
         """Assemble and factorize K_t, or A = M + tau D + tau sigma K_t for a step through time.
 
         shares: of the exact tangent in mixtures with the warped one, to be tried until one is positive definite (`AT_ONCE`,
         `MIXED`); signed: an indefinite one will do. damping: the blocks of D (`damping_blocks`) where they are not to be taken
-        where the step says. chart: the pose with rigid parts farther on, which their nodes turn about (`begun`).
+        where the step says. chart: the pose with rigid parts farther on, which their nodes turn about (`begun`). pushed: half
+        of the solve for the step is done along the way (`Factored.push`).
         """
         require_tangent(tangent)
         cholesky, times = self.cholesky, times or Times()
         T = self.assembly.slope(pose if chart is None else chart)
         placed = [a.faced(pose.x) for a in self.attachments.values()]
         times.mark("ports")
-        scale = 1.0 if step is None else step.scale
+        scale, push, lead = 1.0 if step is None else step.scale, None, None if chart is None else chart.x - pose.x
         for exactness in shares if tangent == "exact" else (0.0,):
             self.stamp += 1
             exact, warped = exactness * scale, (1 - exactness) * scale
-            self.values[: len(self.assembly.node_rows)] = 0.0
+            self.values[: len(self.assembly.node_rows)].fill(0.0)
             gradient = np.zeros((self.assembly.node_count, 3))
             drag = None if step is None else self._add_inertia(pose, step, damping)
-            energy = self._add_bodies(pose, gradient, exact, warped)
+            change = np.zeros_like(gradient) if pose.led is not None else None
+            energy = self._add_bodies(pose, gradient, exact, warped, change)
             times.mark("assemble")
             potential, largest = self._add_loads(pose, loads, placed, gradient, exact, warped)
-            self.assembly.pull_back(T, self.values, exact * gradient if exact else None)
+            curving = gradient if change is None else gradient + change
+            self.assembly.pull_back(T, self.values, exact * curving if exact else None)
+            here = Evaluation(energy + potential, gradient, largest)
+            if pushed:
+                push = self.assembly.force_on_coordinates(T, self.force_of_step(here, step, pose.x, drag, lead))
             times.mark("ports")
-            report = cholesky.factor(self.values)
-            if report.usable and (report.smallest_ratio < SINGULAR or not np.isfinite(gradient).all()):
+            report = cholesky.factor(self.values, None if push is None else push.reshape(-1))
+            if report.usable and (report.smallest_ratio < SINGULAR or not math.isfinite(gradient.sum())):
                 report = replace(report, usable=False, index=report.smallest_index, axis=-1)
             times.mark("factor")
             if report.usable and (signed or report.negatives == 0):
                 break
-        here = Evaluation(energy + potential, gradient, largest)
-        as_asked, lead = exactness == 1.0 or tangent == "warped", None if chart is None else chart.x - pose.x
-        return Factored(self, chart or pose, loads, here, placed, T, step, report, as_asked, drag, lead)
+        as_asked = exactness == 1.0 or tangent == "warped"
+        return Factored(self, chart or pose, loads, here, placed, T, step, report, as_asked, drag, lead, push)
 
-    def _add_bodies(self, pose: Pose, gradient: Array, exact: float, warped: float) -> float:
-        """Internal forces and stiffness; returns the elastic energy."""
+    def force_of_step(
+        self, here: Evaluation, step: TimeStep | None, x: Array, drag: Array | None, lead: Array | None
+    ) -> Array:
+        """f (n, 3) such that A^-1 f is the step: what is out of balance here, in statics, or at the end of a step through time
+        if the nodes stayed at x, times the scale, and less what it takes to be ahead. See `Factored` for drag and lead."""
+        if step is None:
+            return -here.gradient
+        out: Array = step.sigma * self.momentum(step.vb - step.velocity(x)) - step.scale * here.gradient
+        if drag is not None:
+            out -= step.scale * drag
+        return out if lead is None else out - self.times(lead)
+
+    def times(self, motion: Array) -> Array:
+        """A dx (n, 3) of a motion of the nodes dx (n, 3), with A as it was assembled last."""
+        out = np.zeros_like(motion)
+        rows, cols = self.assembly.node_rows, self.assembly.node_cols
+        multiply(rows, cols, self.values, motion.reshape(-1), out.reshape(-1))
+        return out
+
+    def _add_bodies(
+        self, pose: Pose, gradient: Array, exact: float, warped: float, change: Array | None = None
+    ) -> float:
+        """Internal forces and stiffness; returns the elastic energy. change (n, 3): of forces, by the stresses that the tangent
+        takes in place of those at the pose."""
         energy = 0.0
         for k, body in enumerate(self.assembly.bodies):
-            part, blocks = self._part(k), self.values[self.assembly.body_slices[k]]
-            energy += body.accumulate(pose.x[part], gradient[part], blocks, exact=exact, warped=warped)
+            own, blocks = self._part(k), self.values[self.assembly.body_slices[k]]
+            x, force = pose.x[own], gradient[own]
+            if body.predicts and pose.led is not None and change is not None:
+                led = Led(pose.led.begin[own], pose.led.motion[own])
+                energy += body.accumulate_led(x, led, force, change[own], blocks, exact=exact, warped=warped)
+            else:
+                energy += body.accumulate(x, force, blocks, exact=exact, warped=warped)
         return energy
 
     def _add_inertia(self, pose: Pose, step: TimeStep, damping: Array | None) -> Array | None:
@@ -226,17 +262,18 @@ class Equations:
         """Subtract gravity and the ports' forces from the gradient, and from the tangent `exact` x their curvature and
         `warped` x what stands for it in the warped one; returns their potential and the largest of them on a node."""
         potential, largest = 0.0, 0.0
-        if loads.gravity.any():
+        gravity = max(map(abs, loads.gravity.tolist()))
+        if gravity:
             potential = float(subtract_weight(self.masses, loads.gravity, pose.x, self.assembly.rest_x, gradient))
-            largest = self._heaviest * float(np.abs(loads.gravity).max())
+            largest = self._heaviest * gravity
         for rows, port, place in zip(self.slices.values(), placed, self.assembly.coupling_slices, strict=True):
             own = loads.efforts[rows]
-            if not own.any():
+            if not any(own.tolist()):
                 continue
             largest = max(largest, subtract_pull(own, port.slopes, port.attachment.entry_nodes, gradient))
             potential -= float(own @ port.displacement)
             if place.stop > place.start and exact:
-                self.values[place] = port.curvature(-exact * own)
+                port.curve(-exact * own, self.values[place])
             if place.stop > place.start and warped and (blocks := port.warped_curvature(own)) is not None:
                 self.values[place] -= warped * blocks
         if len(loads.extra):

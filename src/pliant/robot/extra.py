@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.checks import as_numbers
+from pliant.contact import Contacts
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -21,7 +23,8 @@ class ExtraRows:
         delta_r = d_r . sum_j w_rj x_(n_rj) - o_r,    and the nodes feel  w_rj d_r lambda_r
 
     nodes (k, j), weights (k, j), directions (k, 3), origins o (k,) [m]. In motions a row is held at its `displacement` (k,)
-    [m] by an effort [N] within `limits` (k, 2): with (0, inf) and 0 it pushes and never pulls.
+    [m] by an effort [N] within `limits` (k, 2): with (0, inf) and 0 it pushes and never pulls. The last 3 c rows are those of
+    contacts, normal and two tangents each, with Coulomb's `friction` (c,) between them.
     """
 
     nodes: Ids
@@ -30,6 +33,7 @@ class ExtraRows:
     origins: Array
     displacement: Array
     limits: Array
+    friction: Array = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(
@@ -63,6 +67,20 @@ class ExtraRows:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def with_contacts(self, contacts: Sequence[Contacts]) -> ExtraRows:
+        """These rows, and then those of contacts: gaps that stay open or close, and slips since the anchors."""
+        parts = [self, *(_rows_of(own) for own in contacts if len(own))]
+        if len(parts) == 1:
+            return self
+        width = max(part.nodes.shape[1] for part in parts)
+        padded = [np.pad(part.nodes, ((0, 0), (0, width - part.nodes.shape[1]))) for part in parts]
+        weights = [np.pad(part.weights, ((0, 0), (0, width - part.weights.shape[1]))) for part in parts]
+        others = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("directions", "origins", "displacement", "limits", "friction")
+        )
+        return ExtraRows(np.concatenate(padded), np.concatenate(weights), *others)
+
     def require_nodes(self, count: int) -> None:
         """Raise an InputError where a row is on a node that a robot of so many does not have."""
         if len(self) and self.nodes.max() >= count:
@@ -87,6 +105,21 @@ class ExtraRows:
         out = np.zeros((node_count, 3))
         np.add.at(out, self.nodes, efforts[:, None, None] * self.vectors)
         return out
+
+
+def _rows_of(contacts: Contacts) -> ExtraRows:
+    """Of every contact a normal and two tangents: n . p - o, the gap, and t . (p - anchor). What is deep comes out in steps."""
+    count, frames = len(contacts), contacts.frames
+    origins = np.einsum("crk,ck->cr", frames, contacts.anchors)
+    origins[:, 0] = contacts.heights - contacts.gaps
+    limits = np.tile([[0.0, np.inf], [-np.inf, np.inf], [-np.inf, np.inf]], (count, 1))
+    given = np.zeros((count, 3))
+    given[:, 0] = contacts.depths
+    weights = np.stack([contacts.lifting, contacts.weights, contacts.weights], axis=1)
+    return ExtraRows(
+        np.repeat(contacts.nodes, 3, axis=0), weights.reshape(3 * count, -1), frames.reshape(-1, 3),
+        origins.reshape(-1), given.reshape(-1), limits, contacts.friction
+    )  # fmt: skip
 
 
 def _spread(value: ArrayLike, what: str, shape: tuple[int, ...]) -> Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.sparse import Report, multiply
+from pliant.algebra.sparse import Report
 from pliant.body import Pose, Slope
 from pliant.errors import InputError
 from pliant.port import PlacedPort
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+def largest_entry(array: Array) -> float:
+    """The largest entry, without sign."""
+    return max(float(array.max()), -float(array.min()))
+
+
 @dataclass(eq=False, repr=False)
 class Factored:
     """A = K_t, or A = M + tau D + tau sigma K_t with a step through time (`TimeStep`), at one pose and under some loads.
@@ -30,7 +35,8 @@ class Factored:
     here: potential, gradient and largest load there; placed: the ports there; T: how nodes follow the coordinates there;
     report: how the factorization went; definite: whether it is that of the tangent that was asked for; drag: D v (n, 3) [N] of
     a step that begins with the nodes there; lead (n, 3) [m]: rigid parts are taken to be so much farther than the nodes for
-    which all this was found, which says how their nodes turn (`begun`). It stands on memory of the equations: once that holds
+    which all this was found, which says how their nodes turn (`begun`). push (nc, 3): the force of the step on the coordinates,
+    where it was taken along (`force`). It stands on memory of the equations: once that holds
     another factorization, `solve` and the others raise an InputError.
     """
 
@@ -45,6 +51,7 @@ class Factored:
     definite: bool
     drag: Array | None = None
     lead: Array | None = None
+    push: Array | None = None
 
     def __post_init__(self) -> None:
         self.scale = 1.0 if self.step is None else self.step.scale
@@ -65,14 +72,17 @@ class Factored:
         flat = self.on_coordinates(force).reshape(-1)
         return self.equations.cholesky.solve_into(flat, flat).reshape(-1, 3)
 
-    def condense(self, rows: CompressedRows, force: Array) -> Compliance:
-        """W = H A^-1 H^T and H A^-1 f of some rows, and what it takes to go on from there."""
+    def condense(self, rows: CompressedRows, force: Array | None = None) -> Compliance:
+        """W = H A^-1 H^T and H A^-1 f of some rows, and what it takes to go on from there; by default f is the force of the
+        step (`push`)."""
         self.require_current()
         self.equations.stamp += 1  # what another one has kept is overwritten; this factorization stands
         self._stamp = self.equations.stamp
         W, shift = np.empty((len(rows), len(rows))), np.empty(len(rows))
-        cholesky, push = self.equations.cholesky, self.on_coordinates(force)
-        cholesky.condense_into(*rows, push.reshape(-1), W, shift)
+        given = None if force is None else self.on_coordinates(force)
+        cholesky, push = self.equations.cholesky, self.push if given is None else given
+        cholesky.condense_into(*rows, None if given is None else given.reshape(-1), W, shift)
+        assert push is not None  # or there would be no half of a solve
         return Compliance(W, shift, push, cholesky.length, self, self._stamp)
 
     def on_coordinates(self, force: Array) -> Array:
@@ -85,7 +95,8 @@ class Factored:
 
     def way_of(self, step: Array) -> float:
         """How far a step of the coordinates moves a node at most, along x, y or z [m]."""
-        return float(np.abs(self.equations.assembly.motion_of_nodes(self.T, step)).max())
+        assembly = self.equations.assembly
+        return largest_entry(step if assembly.is_plain else assembly.motion_of_nodes(self.T, step))
 
     def is_rounding(self, step: Array) -> bool:
         """Whether a step of the coordinates moves the nodes by no more than their positions are rounded anyway."""
@@ -100,21 +111,12 @@ class Factored:
     def times(self, motion: Array) -> Array:
         """A dx (n, 3) of a motion of the nodes dx (n, 3)."""
         self.require_current()
-        assembly, out = self.equations.assembly, np.zeros_like(motion)
-        multiply(assembly.node_rows, assembly.node_cols, self.equations.values, motion.reshape(-1), out.reshape(-1))
-        return out
+        return self.equations.times(motion)
 
     def force(self) -> Array:
-        """f (n, 3) such that A^-1 f is the step: what is out of balance here, in statics, or at the end of a step through time
-        if the nodes stayed here, times the scale, and less what it takes to be ahead."""
-        step = self.step
-        if step is None:
-            return -self.here.gradient
-        inertia = self.equations.momentum(step.vb - step.velocity(self.found_at))
-        out: Array = step.sigma * inertia - step.scale * self.here.gradient
-        if self.drag is not None:
-            out -= step.scale * self.drag
-        return out if self.lead is None else out - self.times(self.lead)
+        """f (n, 3) such that A^-1 f is the step (`Equations.force_of_step`)."""
+        self.require_current()
+        return self.equations.force_of_step(self.here, self.step, self.found_at, self.drag, self.lead)
 
     @property
     def found_at(self) -> Array:

@@ -54,14 +54,14 @@ class Linearization:
         there = np.concatenate([*(port.displacement for port in factored.placed), extra.at(found_at)])
         delta = there if found_at is state.x else self._measured(extra)
         times.mark("ports")
-        self._compliance = factored.condense(rows, factored.force())
+        self._compliance = factored.condense(rows)
         W, efforts = factored.scale * self._compliance.W, factored.loads.efforts
-        slices = dict(equations.slices)
+        slices = equations.slices
         if len(extra):
-            slices["extra"] = slice(len(names), len(names) + len(extra))
+            slices = slices | {"extra": slice(len(names), len(names) + len(extra))}
             names = (*names, *(f"extra.{k}" for k in range(len(extra))))
-        faced = zip(equations.attachments, factored.placed, strict=True)
-        references = {name: port.reference for name, port in faced if port.reference is not None}
+        faced = ((name, factored.placed[k].reference) for k, name in equations.relative)
+        references = {name: reference for name, reference in faced if reference is not None}
         free = there + factored.led(factored.placed, extra) + self._compliance.shift - W @ efforts
         times.mark("condense")
         negatives = factored.report.negatives

@@ -32,9 +32,9 @@ class Places:
     def __init__(
         self, bodies: Mapping[str, Body], joints: Mapping[str, Joint | Tie], frames: JointFrames | None
     ) -> None:
-        self._names, self._bodies, self._frames = tuple(bodies), tuple(bodies.values()), frames
+        self.names, self.bodies, self._frames = tuple(bodies), tuple(bodies.values()), frames
         self._moving = [name for name, joint in joints.items() if not isinstance(joint, Tie | Weld)]
-        counts = [body.node_count for body in self._bodies]
+        counts = [body.node_count for body in self.bodies]
         self.first_nodes = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         """Number of the first node of each body, and then of the joints' frames."""
 
@@ -48,12 +48,12 @@ class Places:
                     f"{who} is a {type(port).__name__}, which is on one body", remedy="give body= that one"
                 )
             numbers = [self.number(one, who) for one in body]
-            rest = np.concatenate([own.rest for own in self._bodies])
+            rest = np.concatenate([own.rest for own in self.bodies])
             firsts = [int(self.first_nodes[k]) for k in numbers]
-            names = tuple(self._names[k] for k in numbers)
-            return PortPlace(port, Several([self._bodies[k] for k in numbers], firsts, rest), 0, names)
+            names = tuple(self.names[k] for k in numbers)
+            return PortPlace(port, Several([self.bodies[k] for k in numbers], firsts, rest), 0, names)
         number = self.number(body, who)
-        return PortPlace(port, self._bodies[number], int(self.first_nodes[number]), self._names[number])
+        return PortPlace(port, self.bodies[number], int(self.first_nodes[number]), self.names[number])
 
     def _on_joint(self, port: JointPort, who: str) -> PortPlace:
         if self._frames is None or port.joint not in self._moving:
@@ -72,10 +72,10 @@ class Places:
 
     def number(self, body: str | Body | None, who: str) -> int:
         """Which body is meant: by name, by itself, or the only one."""
-        names = self._names
+        names = self.names
         if body is None and len(names) == 1:
             return 0
-        found = [k for k, own in enumerate(self._bodies) if body is own or (isinstance(body, str) and body == names[k])]
+        found = [k for k, own in enumerate(self.bodies) if body is own or (isinstance(body, str) and body == names[k])]
         if len(found) != 1:
             said = "no body" if body is None else f"body {body!r}"
             raise InputError(

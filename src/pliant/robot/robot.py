@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import Body, Joint, Tie, jointed
 from pliant.body.body import Tangent
-from pliant.checks import as_numbers
+from pliant.checks import as_numbers, number
+from pliant.contact import Obstacle, Sphere, Touch
 from pliant.errors import InputError, SupportError
 from pliant.port import Attachment, Cable, Port
 from pliant.robot.diagnosis import diagnosis
@@ -25,7 +26,9 @@ from pliant.robot.places import BodyLike, Places, named_bodies, named_joints
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 from pliant.robot.time_step import Scheme, TimeStep
+from pliant.robot.touching import ContactReport, reported, touching
 from pliant.robot.wrench import Wrench, on_nodes, on_part
+from pliant.shape import SurfaceMesh
 
 Array = NDArray[np.float64]
 
@@ -72,7 +75,58 @@ class Robot:
         self._ports = Ports()
         self.row_names: tuple[str, ...] = ()
         """Names of all port rows, in their order: "tendon", "tip.x" ...; another tuple after every port that is added."""
+        self._touches: dict[str, Touch] = {}
         self._sequence = 0
+
+    @property
+    def touches(self) -> Mapping[str, Touch]:
+        """What the robot may touch, by name."""
+        return MappingProxyType(self._touches)
+
+    def touch(
+        self,
+        name: str,
+        other: Obstacle,
+        *,
+        body: str | Body | None = None,
+        friction: float | None = None,
+        surface: SurfaceMesh | Sphere | None = None,
+        spacing: float | None = None,
+    ) -> None:
+        """Let a body touch an obstacle: points of its surface stay out of it, and stick to it or slide by Coulomb's law.
+
+        body: by name or itself, where there are several; friction: Coulomb's coefficient, by default the obstacle's; surface:
+        what the body touches with, at rest [m]: a mesh that it carries, or of a `RigidBody` a `Sphere` (round, whatever is
+        drawn), by default its own surface; spacing [m]: of the points that are looked at, by default all of the surface.
+        Motions through time (`Dynamics`, `settled`, plants) know contact.
+        """
+        if not isinstance(name, str) or not name or name in self._touches:
+            raise InputError(f"the name of a touch is {name!r}", remedy="give each touch a text of its own")
+        self._touches[name] = touching(self._places, name, other, body, friction, surface, spacing)
+
+    def move_obstacle(self, name: str, position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> None:
+        """Put the obstacle of a touch elsewhere: position (3,) [m] and quaternion wxyz of its own origin, at the end of the
+        next step. What sticks to it goes along."""
+        self._touches[name] = self._touch_named(name).moved(position, quaternion)
+
+    def set_friction(self, name: str, friction: float) -> None:
+        """Change Coulomb's coefficient of a touch; motions take it over from their next step on."""
+        mu = number(friction, f"friction of touch {name!r}", least=0.0)
+        self._touches[name] = replace(self._touch_named(name), friction=mu)
+
+    def contacts(self, state: State, name: str) -> ContactReport:
+        """Where the robot touches an obstacle at a state, and with which forces."""
+        return reported(self._touch_named(name), state)
+
+    def _touch_named(self, name: str) -> Touch:
+        if name not in self._touches:
+            raise InputError(f"there is no touch {name!r}", remedy=f"choose among {', '.join(self._touches) or 'none'}")
+        return self._touches[name]
+
+    def require_untouched(self, what: str, remedy: str) -> None:
+        """Raise an InputError where the robot may touch something, for what does not know contact."""
+        if self._touches:
+            raise InputError(f"{what} does not know contact ({next(iter(self._touches))!r})", remedy=remedy)
 
     @property
     def ports(self) -> Mapping[str, Mounted]:
@@ -209,6 +263,7 @@ class Robot:
             role, port = roles.get(name, old.role), (ports or {}).get(name, old.port)
             if role is not None:
                 other._mount_again(old, role, port)
+        other._touches = dict(self._touches)
         return other
 
     def _mount_again(self, old: Mounted, role: Role, port: Port) -> None:
@@ -247,6 +302,8 @@ class Robot:
                 f"{name!r} is a {type(port).__name__}, whose friction only forward simulation can follow",
                 remedy="add it with impose(...) to a plant, and a Cable to the model that a controller decides with",
             )
+        if port.sensed_only and role is not Role.SENSOR:
+            raise InputError(f"{name!r} is a {type(port).__name__}, a sensor", remedy="add it with sense(...)")
         place = self._places.of(port, body, f"port {name!r}")
         bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
         effort = np.zeros(len(port.row_names))
@@ -471,7 +528,15 @@ class Robot:
         step = None if h is None else TimeStep.of(state, h, scheme)
         pose, chart = (state.pose, None) if step is None else self.equations.begun(state, step)
         found = self.equations.factor(
-            pose, loads, tangent=tangent, shares=AT_ONCE, signed=signed, step=step, chart=chart, times=times
+            pose,
+            loads,
+            tangent=tangent,
+            shares=AT_ONCE,
+            signed=signed,
+            step=step,
+            chart=chart,
+            times=times,
+            pushed=True,
         )
         if not (found.report.ok or (signed and found.report.usable)):
             raise diagnosis(found)

@@ -7,6 +7,7 @@ The tour, from the outside in:
   `|`, `-` and `&` (`solids.box(...) - solids.cylinder(...)`); `surface.filled(size)` turns those into tetrahedra.
 - `mesh.where(...)` selects nodes by place, with keywords or with the regions of `select` (`Box`, `Ball`, ...).
 - `Lattice.voxels(surface, size)` and `Lattice.scattered(surface, spacing)` are the same solids as points and springs.
+- `Curve` is a line in space with frames: the centreline of a rod.
 - `Embedding` attaches points to the tets of a mesh: cables, markers, cavities and drawn surfaces all ride on it.
 
 Meshes are immutable, checked when they are made, in metres, and their methods return new ones:
@@ -18,6 +19,7 @@ Meshes are immutable, checked when they are made, in metres, and their methods r
 """
 
 from pliant.shape import make, solids
+from pliant.shape.curve import Curve
 from pliant.shape.embedding import Embedding
 from pliant.shape.files import read, write
 from pliant.shape.lattice import Grid, Lattice
@@ -31,6 +33,7 @@ from pliant.shape.tetmesh import TetMesh
 __all__ = [
     "Ball",
     "Box",
+    "Curve",
     "Embedding",
     "Grid",
     "HalfSpace",

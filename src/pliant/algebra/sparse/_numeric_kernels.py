@@ -26,6 +26,7 @@ from pliant.algebra.sparse._dense_kernels import (
     packed_product,
 )
 from pliant.algebra.sparse._move import add_rectangle
+from pliant.algebra.sparse._solve_kernels import forward_front
 from pliant.algebra.sparse._tile import LANES, WIDE
 from pliant.algebra.sparse.arrays import FloatArray, IntArray, RecordArray
 
@@ -185,8 +186,14 @@ def factor_fronts(
     signs: FloatArray,
     work: FloatArray,
     report: FloatArray,
+    b: FloatArray,
+    order: IntArray,
+    rows: IntArray,
+    X: FloatArray,
+    Z: FloatArray,
 ) -> None:
-    """Factor the fronts listed in `task` (children before parents).
+    """Factor the fronts listed in `task` (children before parents), and take b (3 n,), where it is not empty, along:
+    X[0] += b and X[0] <- L^-1 X[0] in their columns, in elimination order, while each panel is at hand.
 
     report [6] = column of the first bad pivot or -1; largest ratio of a diagonal entry of A to its pivot, and its column;
     count of negative pivots, and the column of the first; whether the front at hand has one. Columns are scalar ones of the
@@ -225,6 +232,12 @@ def factor_fronts(
         if bad >= 0:
             report[0] = first + bad
             return
+        if len(b):
+            for j in range(front.width):
+                i = 3 * order[front.column + j]
+                for d in range(3):
+                    X[0, first + 3 * j + d] += b[i + d]
+            forward_front(s, fronts, rows, L, inverse, X, Z, X.shape[0])
         if R == 0:
             continue
         write_update(U, front.update, front.update_stride, front.shift, L, panel, stride, K, R, buffer)

@@ -78,37 +78,46 @@ def dot_columns(z: int, z_step: int, p: int, stride: int, x: int, x_step: int, r
 def forward(
     fronts: RecordArray, rows: IntArray, L: FloatArray, inverse: FloatArray, X: FloatArray, Z: FloatArray, count: int
 ) -> None:
-    """X[v] <- L^-1 X[v] in place. Entries of z above the current columns are spoilt and not used again."""
+    """X[v] <- L^-1 X[v] in place."""
+    for s in range(len(fronts)):
+        forward_front(s, fronts, rows, L, inverse, X, Z, count)
+
+
+@kernel
+def forward_front(
+    s: int, fronts: RecordArray, rows: IntArray, L: FloatArray, inverse: FloatArray, X: FloatArray, Z: FloatArray,
+    count: int,
+) -> None:  # fmt: skip
+    """One front of `forward`. Entries of z above the current columns are spoilt and not used again."""
     x_step = X.shape[1]
     z_step = Z.shape[1]
-    for s in range(len(fronts)):
-        front = fronts[s]
-        K = 3 * front.width
-        stride = front.stride
-        first = 3 * front.column
+    front = fronts[s]
+    K = 3 * front.width
+    stride = front.stride
+    first = 3 * front.column
+    for v in range(count):
+        for i in range(K):
+            Z[v, i] = X[v, first + i]
+        for i in range(K, stride):
+            Z[v, i] = 0.0
+    for j in range(0, K, WIDE):
+        w = min(WIDE, K - j)
+        o = front.panel + j * stride
         for v in range(count):
-            for i in range(K):
-                Z[v, i] = X[v, first + i]
-            for i in range(K, stride):
-                Z[v, i] = 0.0
-        for j in range(0, K, WIDE):
-            w = min(WIDE, K - j)
-            o = front.panel + j * stride
-            for v in range(count):
-                for q in range(w):
-                    t = Z[v, j + q] * inverse[first + j + q]
-                    X[v, first + j + q] = t
-                    for i in range(q + 1, w):
-                        Z[v, j + i] -= L[o + q * stride + j + i] * t
-            start = (j + w) // STEP * STEP
-            z = Z.ctypes.data + 8 * start
-            x = X.ctypes.data + 8 * (first + j)
-            subtract_columns(z, z_step, L.ctypes.data + 8 * (o + start), stride, x, x_step, stride - start, w, count)
-        for a in range(front.below):
-            g = 3 * rows[front.rows + a]
-            for v in range(count):
-                for d in range(3):
-                    X[v, g + d] += Z[v, K + 3 * a + d]
+            for q in range(w):
+                t = Z[v, j + q] * inverse[first + j + q]
+                X[v, first + j + q] = t
+                for i in range(q + 1, w):
+                    Z[v, j + i] -= L[o + q * stride + j + i] * t
+        start = (j + w) // STEP * STEP
+        z = Z.ctypes.data + 8 * start
+        x = X.ctypes.data + 8 * (first + j)
+        subtract_columns(z, z_step, L.ctypes.data + 8 * (o + start), stride, x, x_step, stride - start, w, count)
+    for a in range(front.below):
+        g = 3 * rows[front.rows + a]
+        for v in range(count):
+            for d in range(3):
+                X[v, g + d] += Z[v, K + 3 * a + d]
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -59,7 +60,7 @@ class Report:
         return self
 
 
-NO_SIGNS: FloatArray = np.empty(0)
+NOTHING: FloatArray = np.empty(0)
 
 
 class _Condensing(NamedTuple):
@@ -93,7 +94,7 @@ class Cholesky:
         self.symbolic = symbolic = analyse(pattern, threads=threads) if symbolic is None else symbolic
         self.L = aligned(symbolic.factor_size)
         self.inverse_diagonal, self._signs = np.empty(3 * symbolic.size), np.ones(3 * symbolic.size)
-        self.signs = NO_SIGNS
+        self.signs = NOTHING
         """Of the pivots in elimination order (3 n,); empty where all are positive."""
         self._updates = aligned(symbolic.schedule.stack_size)
         fronts, tasks = symbolic.fronts, symbolic.schedule.tasks
@@ -101,8 +102,12 @@ class Cholesky:
         self._work = [aligned(_work_size(fronts[task])) for task in tasks]
         self._vectors = np.zeros((2, 3 * symbolic.size))
         longest = rounded_up(max(int(fronts["stride"].max()), 2 * WIDE), LANES)
-        self._front_vectors = aligned(3 * longest).reshape(3, longest)
-        self._halfway = np.zeros((1, 3 * symbolic.size))
+        self._task_vectors = [aligned(3 * longest).reshape(3, longest) for _ in tasks]
+        self._front_vectors = self._task_vectors[-1]
+        self._halves = np.zeros((len(tasks), 1, 3 * symbolic.size))
+        self._halfway = self._halves[-1]
+        """L^-1 b in elimination order, (1, 3 n)."""
+        self._half_is_done = False
         self._kept_rows = -1
         self.length = 0.0
         """|L^-1 b| of what `condense_into` was given, and |L^-1 (b + H^T efforts)| after `resume_into`: of a positive definite
@@ -111,13 +116,19 @@ class Cholesky:
         self._condensing: _Condensing | None = None
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
-    def factor(self, values: FloatArray) -> Report:
-        """Factor the matrix with these blocks, shape [nb, 3, 3]. Does not raise for a bad matrix: see the report."""
+    def factor(self, values: FloatArray, b: FloatArray | None = None) -> Report:
+        """Factor the matrix with these blocks, shape [nb, 3, 3]. Does not raise for a bad matrix: see the report.
+
+        b [3 n]: half a solve with it is done along the way, while the factor is at hand, for `condense_into`.
+        """
         values = self.pattern.check_values(values)
+        if b is not None:
+            self._check_size(b)
         self._kept_rows = -1
-        report = self._factor_tasks(values)
+        report = self._factor_tasks(values, NOTHING if b is None else b)
         self._usable = report.usable
-        self.signs = self._signs if report.negatives else NO_SIGNS
+        self._half_is_done = b is not None and report.usable
+        self.signs = self._signs if report.negatives else NOTHING
         return report
 
     def descents(self) -> FloatArray:
@@ -131,7 +142,7 @@ class Cholesky:
         for column, direction in zip(columns, out, strict=True):
             self._vectors[0] = 0.0
             self._vectors[0, column] = 1.0
-            self._back(NO_SIGNS, direction)
+            self._back(NOTHING, direction)
         return out
 
     def _back(self, signs: FloatArray, out: FloatArray) -> None:
@@ -142,20 +153,24 @@ class Cholesky:
             self._front_vectors, out[:, None]
         )  # fmt: skip
 
-    def _factor_tasks(self, values: FloatArray) -> Report:
+    def _factor_tasks(self, values: FloatArray, b: FloatArray) -> Report:
         """The subtrees, each in its thread, and then the top of the tree."""
         top = len(self._work) - 1
+        if len(b):
+            self._halves[:] = 0.0
         if self._pool is not None:
-            waiting = [self._pool.submit(self._factor_task, task, values) for task in range(1, top)]
-            self._factor_task(0, values)
+            waiting = [self._pool.submit(self._factor_task, task, values, b) for task in range(1, top)]
+            self._factor_task(0, values, b)
             for future in waiting:
                 future.result()
             if self._reports[:top, 0].max() >= 0:
                 return self._report(top)
-        self._factor_task(top, values)
+            if len(b):
+                self._halves[:top].sum(axis=0, out=self._halfway)
+        self._factor_task(top, values, b)
         return self._report(top + 1)
 
-    def _factor_task(self, task: int, values: FloatArray) -> None:
+    def _factor_task(self, task: int, values: FloatArray, b: FloatArray) -> None:
         symbolic = self.symbolic
         _numeric_kernels.factor_fronts(
             symbolic.schedule.tasks[task],
@@ -170,6 +185,11 @@ class Cholesky:
             self._signs,
             self._work[task],
             self._reports[task],
+            b,
+            symbolic.order,
+            symbolic.rows,
+            self._halves[task],
+            self._task_vectors[task],
         )
 
     def _report(self, tasks: int) -> Report:
@@ -273,34 +293,43 @@ class Cholesky:
         return out
 
     def condense_into(
-        self, indptr: IntArray, indices: IntArray, data: FloatArray, b: FloatArray, W: FloatArray, shift: FloatArray
+        self,
+        indptr: IntArray,
+        indices: IntArray,
+        data: FloatArray,
+        b: FloatArray | None,
+        W: FloatArray,
+        shift: FloatArray,
     ) -> None:
-        """W <- H A^-1 H^T as `compliance_into`, and shift [m] <- H A^-1 b for b [3 n], by half a solve.
+        """W <- H A^-1 H^T as `compliance_into`, and shift [m] <- H A^-1 b for b [3 n], by half a solve; b = None: the one that
+        `factor` was given.
 
         Keeps L^-1 H^T and L^-1 b for `resume_into`.
         """
-        _check_plain("b", b)
         _check_plain("shift", shift)
-        if b.shape != (3 * self.symbolic.size,) or shift.shape != (len(indptr) - 1,):
-            raise InputError(
-                f"b has shape {b.shape} and shift {shift.shape}",
-                remedy=f"give ({3 * self.symbolic.size},) and ({len(indptr) - 1},)",
-            )
+        if shift.shape != (len(indptr) - 1,):
+            raise InputError(f"shift has shape {shift.shape}", remedy=f"give ({len(indptr) - 1},)")
+        symbolic = self.symbolic
+        if b is not None:
+            self._check_size(b)
+        elif not self._half_is_done:
+            raise InputError("there is no half of a solve", remedy="give b here, or to factor(values, b) right before")
         self.compliance_into(indptr, indices, data, W)
         space = self._condensing
         assert space is not None
-        symbolic = self.symbolic
-        _solve_kernels.solve_forward(
-            b[:, None], symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal, self._halfway,
-            self._front_vectors
-        )  # fmt: skip
+        if b is not None:
+            self._half_is_done = False
+            _solve_kernels.solve_forward(
+                b[:, None], symbolic.fronts, symbolic.order, symbolic.rows, self.L, self.inverse_diagonal,
+                self._halfway, self._front_vectors
+            )  # fmt: skip
         self._vectors[0] = self._halfway[0]
         _solve_kernels.apply_signs(self.signs, self._vectors, 1)
         _compliance_kernels.project(
             symbolic.fronts, space.rank, space.counts, space.base, space.Y, self._vectors[0], shift
         )
         self._kept_rows = len(indptr) - 1
-        self.length = float(np.linalg.norm(self._halfway[0]))
+        self.length = _norm(self._halfway[0])
 
     def resume_into(self, efforts: FloatArray, out: FloatArray) -> FloatArray:
         """out <- A^-1 (b + H^T efforts) with the b and H of the last `condense_into`, by the other half of a solve."""
@@ -317,9 +346,14 @@ class Cholesky:
         _compliance_kernels.add_expanded(
             self.symbolic.fronts, space.rank, space.counts, space.base, space.Y, efforts, self._vectors[0]
         )
-        self.length = float(np.linalg.norm(self._vectors[0]))
+        self.length = _norm(self._vectors[0])
         self._back(self.signs, out)
         return out
+
+    def _check_size(self, b: FloatArray) -> None:
+        _check_plain("b", b)
+        if b.shape != (3 * self.symbolic.size,):
+            raise InputError(f"b has shape {b.shape}", remedy=f"give ({3 * self.symbolic.size},)")
 
     def _check_usable(self) -> None:
         if not self._usable:
@@ -340,6 +374,10 @@ class Cholesky:
             V=aligned(rounded_up(rows, WIDE) * padded),
             triangle=aligned(WIDE * WIDE),
         )
+
+
+def _norm(vector: FloatArray) -> float:
+    return math.sqrt(float(vector @ vector))
 
 
 def _work_size(fronts: Any) -> int:

@@ -1,7 +1,6 @@
 """Explicit stepping of spring lattices: many small steps, each only forces and sums, for millions of springs.
 
     Explicit        a lattice through time: gravity, damping, contact, actuation, motors, recordings, energies
-    Plane, Sphere   things to touch, with Coulomb friction
     Ramp, Thermal, Sine, Pneumatic, Table
                     functions of time: strains of materials, factors of loads, given motions
     Load, GivenMotion, Motor, SpringLaw
@@ -19,7 +18,6 @@ from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.explicit import Explicit
 from pliant.motion.explicit.lives import Material, PopulationRun
 from pliant.motion.explicit.many import ManyRuns, run_many
-from pliant.motion.explicit.obstacles import Obstacle, Plane, Sphere
 from pliant.motion.explicit.population import Population
 from pliant.motion.explicit.result import Energies, ExplicitRun, RunStatus
 from pliant.motion.explicit.signals import Pneumatic, Ramp, Signal, Sine, Table, Thermal
@@ -34,8 +32,6 @@ __all__ = [
     "ManyRuns",
     "Material",
     "Motor",
-    "Obstacle",
-    "Plane",
     "Pneumatic",
     "Population",
     "PopulationRun",
@@ -43,7 +39,6 @@ __all__ = [
     "RunStatus",
     "Signal",
     "Sine",
-    "Sphere",
     "SpringLaw",
     "Springs",
     "Table",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.body import SpringBody
+from pliant.contact import Obstacle
 from pliant.errors import InputError, PliantWarning
 from pliant.exchange import usable_cores
 from pliant.motion.explicit import layouts
@@ -19,7 +20,6 @@ from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.energy import energies
 from pliant.motion.explicit.engine import SPRINGS_PER_THREAD, Engine
 from pliant.motion.explicit.motors import Coupling, hub_and_base, hub_stiffness
-from pliant.motion.explicit.obstacles import Obstacle
 from pliant.motion.explicit.progress import Progress
 from pliant.motion.explicit.result import ExplicitRun
 from pliant.motion.explicit.setup import Surroundings, node_ids

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.body import Supports
+from pliant.contact import Obstacle
 from pliant.errors import InputError, PliantWarning
 from pliant.exchange import usable_cores
 from pliant.motion.explicit.bound import REACH, stiffest_cell
@@ -19,7 +20,6 @@ from pliant.motion.explicit.engine import Engine
 from pliant.motion.explicit.explicit import SAFE, Explicit, Integrator, as_three, require_interval, several
 from pliant.motion.explicit.lanes import batch_engine, width
 from pliant.motion.explicit.lives import Lives, Material, PopulationRun, Stop, judged
-from pliant.motion.explicit.obstacles import Obstacle
 from pliant.motion.explicit.progress import Progress, shown
 from pliant.motion.explicit.setup import Surroundings, node_ids
 from pliant.motion.explicit.signals import Ramp, Signal
@@ -36,7 +36,8 @@ PIECE = 200
 class Population:
     """Robots cut from one lattice, each cell of a material of a palette.
 
-    >>> from pliant.motion.explicit import Plane, Sine
+    >>> from pliant.contact import Plane
+    >>> from pliant.motion.explicit import Sine
     >>> lattice = Lattice.block((3, 2, 2), size=0.01)
     >>> palette = {0: Material(E=1e5), 1: Material(E=5e4, strain=Sine(0.1, 5.0))}
     >>> ids = np.random.default_rng(0).integers(0, 2, (20, len(lattice.cells)))

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pliant.body.body import Supports
+from pliant.contact import Obstacle
 from pliant.errors import InputError
 from pliant.motion.explicit import tables
 from pliant.motion.explicit.drives import GivenMotion, Load, Motor, SpringLaw
 from pliant.motion.explicit.layouts import Layout
-from pliant.motion.explicit.obstacles import Obstacle
 from pliant.motion.explicit.signals import Signal, packed, require_strain
 from pliant.motion.explicit.springs import Array, Ids, Springs
 

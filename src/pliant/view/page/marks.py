@@ -103,7 +103,8 @@ def held_boxes(robot: Robot, size: float) -> list[tuple[Array, Array]]:
         fixed = np.zeros(body.node_count, dtype=bool)
         fixed[body.supports.fixed] = True
         surface = body.surface()
-        points, held = surface.positions(body.rest), np.asarray(fixed[surface.nodes].all(axis=1))
+        points = surface.positions(body.rest)
+        held = np.asarray((fixed[surface.nodes] | (surface.weights == 0.0)).all(axis=1))
         triangles = surface.triangles[held[surface.triangles].all(axis=1)]
         edges = (
             np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]]]) if len(triangles) else np.zeros((0, 2), int)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body import CarriedSurface
+from pliant.contact import Obstacle, Plane
 from pliant.errors import InputError
 from pliant.motion import Explicit
-from pliant.motion.explicit import Obstacle, Plane
 from pliant.view.moving import InMotion, Running
 from pliant.view.page.heard import heard, value_within
 from pliant.view.page.motion_session import Build, Moment, MotionSession, Setting

@@ -16,6 +16,7 @@ CAVITY: Rgb = (255, 190, 110)
 HELD: Rgb = (112, 118, 126)
 SLACK: Rgb = (84, 90, 98)
 TAUT: Rgb = (214, 48, 49)
+STICKS: Rgb = (46, 139, 87)
 REGIONS: tuple[Rgb, ...] = (BODY, TARGET, (240, 162, 2), (138, 169, 54), (142, 94, 162), (214, 96, 140))
 """Of the regions 0, 1, 2 ... of a lattice, in turn."""
 STAGES: tuple[str, ...] = ("#146e96", "#e4572e", "#8aa936", "#8e5ea2", "#f0a202")

@@ -18,6 +18,7 @@ from pliant.view.page.session import Session
 from pliant.view.page.skin import skins_of
 from pliant.view.page.snapshot import Snapshot
 from pliant.view.page.stress import StressSkin
+from pliant.view.page.touches import drawn_touches
 
 Array = NDArray[np.float64]
 
@@ -62,6 +63,7 @@ class Scene:
         ]  # fmt: skip
         self._stress = [StressSkin(server, skin, k) for k, skin in enumerate(self._skins)]
         self._ports = drawn_ports(scene, robot, session.size)
+        self._touches = drawn_touches(scene, robot, session.size)
         self.grips = grips_of(scene, session)
         self._path: Any = None
         self._path_name: str | None = None
@@ -131,6 +133,8 @@ class Scene:
                     self._bodies[k].vertices = skin.vertices(x)
         for port in self._ports:
             port.draw(snapshot.state)
+        for touch in self._touches:
+            touch.draw(snapshot.state)
         return True
 
     def _draw_path(self, name: str | None) -> None:

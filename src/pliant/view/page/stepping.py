@@ -173,17 +173,17 @@ class Moving(Stepping):
         _give(self.robot, wish)
         done = self._dynamics.step(state)
         word = "MOVING" if done.status is Status.STEPPED else done.status.name.replace("_", " ")
-        told = UNHELD if done.status is Status.STEPPED else done.status.value
+        told = done.status.value if done.status is not Status.STEPPED else "it moves" if self.robot.touches else UNHELD
         remedy = told + (f" ({done.cause})" if done.cause is not None else "")
         return self._checked(state, Outcome(done.state if done.ok else state, done.ok, word, remedy, (), done.times))
 
 
 def stepping_of(robot: Robot, size: float, h: float, kind: Kind = "effort") -> Stepping:
     """Following for a robot with actuators and effectors; for any other Loading, or Moving by steps of h [s] where supports
-    do not hold it. kind: what motors hold between decisions."""
+    do not hold it or it touches something. kind: what motors hold between decisions."""
     if robot.named(Role.ACTUATOR) and robot.named(Role.EFFECTOR):
         return Following(robot, size, h, kind)
-    return Loading(robot, size) if robot.is_supported else Moving(robot, size, h)
+    return Loading(robot, size) if robot.is_supported and not robot.touches else Moving(robot, size, h)
 
 
 def _give(robot: Robot, wish: Wish) -> None:

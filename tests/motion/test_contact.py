@@ -1,0 +1,245 @@
+"""Robots on the ground: rest, sliding, rolling, impact, and what they say of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.contact import Plane, Solid, Sphere
+from pliant.device import SimulatedPlant
+from pliant.errors import InputError
+from pliant.motion import Dynamics, settled
+from pliant.robot import State
+
+G = 9.81
+
+
+def slope(degrees, heading=0.0):
+    """Gravity on a slope that falls towards a heading [rad]."""
+    a = np.radians(degrees)
+    return G * np.array([np.sin(a) * np.cos(heading), np.sin(a) * np.sin(heading), -np.cos(a)])
+
+
+BOX = pl.make.box((0.04, 0.03, 0.02), (4, 3, 2))
+
+
+def lattice():
+    return pl.Lattice.voxels(pl.solids.box((0.04, 0.03, 0.02)), 0.01)
+
+
+BODIES = {
+    "tets": lambda: pl.TetBody(BOX, pl.Corotational(E=1e5, nu=0.3), density=1000, damping=(0, 0.002)),
+    "ten-node": lambda: pl.TetBody(
+        pl.make.box((0.04, 0.03, 0.02), (2, 2, 1)), pl.Corotational(E=1e5, nu=0.3), density=1000, order=2,
+        damping=(0, 0.002)
+    ),
+    "springs": lambda: pl.SpringBody(lattice(), E=1e5, density=1000, damping=(0, 0.002)),
+    "rigid": lambda: pl.RigidBody(BOX.surface(), density=1000),
+}  # fmt: skip
+
+
+def on_a_slope(kind, degrees, mu, heading=0.0):
+    body = BODIES[kind]()
+    robot = pl.Robot(body, gravity=slope(degrees, heading))
+    low = body.outline[:, 2].min()
+    robot.touch("ground", Plane(offset=float(low), friction=mu))
+    return robot, float(body.load_masses.sum())
+
+
+def gone(robot, h, steps):
+    """Results of so many steps from rest."""
+    out, state, motion = [], robot.rest(), Dynamics(robot, h)
+    for _ in range(steps):
+        out.append(motion.step(state).require())
+        state = out[-1].state
+    return out
+
+
+def middle(robot, state):
+    """The centre of mass."""
+    masses = np.concatenate([body.load_masses for body in robot.bodies])
+    return masses @ state.x / masses.sum()
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_a_block_sticks_below_the_angle_of_friction(kind):
+    robot, mass = on_a_slope(kind, 25.0, 0.5)
+    results = gone(robot, 0.005, 60)
+    half, end = (results[k].state for k in (29, -1))
+    assert np.abs(end.x - half.x).max() < 1e-6
+    report = robot.contacts(end, "ground")
+    np.testing.assert_allclose(report.force, -mass * robot.gravity, rtol=1e-3, atol=1e-8)
+    assert not report.slides.any() or np.linalg.norm(report.force[:2]) < 0.5 * report.force[2]
+    assert max(result.penetration for result in results) < 1e-6
+    assert max(result.missed for result in results) < 1e-6
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_a_block_slides_above_it(kind):
+    """With g (sin a - mu cos a), within 1 %; friction is mu times the normal force, against the slip."""
+    heading = 0.4
+    robot, _ = on_a_slope(kind, 35.0, 0.5, heading)
+    h, results = 0.005, gone(robot, 0.005, 60)
+    way = np.array([middle(robot, result.state) for result in results]) @ [np.cos(heading), np.sin(heading), 0.0]
+    acceleration = (way[-1] - 2 * way[-21] + way[-41]) / (20 * h) ** 2
+    expected = G * (np.sin(np.radians(35)) - 0.5 * np.cos(np.radians(35)))
+    assert acceleration == pytest.approx(expected, rel=0.01)
+    report = robot.contacts(results[-1].state, "ground")
+    assert report.slides.all()
+    np.testing.assert_allclose(
+        np.linalg.norm(report.friction_forces, axis=1), 0.5 * report.normal_forces, rtol=1e-6, atol=1e-9
+    )
+    against = -report.force[:2] / np.linalg.norm(report.force[:2])
+    across = against[0] * np.sin(heading) - against[1] * np.cos(heading)
+    assert np.degrees(abs(np.arcsin(across))) < 0.1
+    assert against @ [np.cos(heading), np.sin(heading)] > 0.0
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_what_is_lifted_lets_go(kind):
+    robot, _ = on_a_slope(kind, 0.0, 0.5)
+    state = gone(robot, 0.005, 10)[-1].state
+    assert len(robot.contacts(state, "ground")) >= 3
+    robot.set_gravity((0, 0, G))
+    motion = Dynamics(robot, 0.005)
+    for _ in range(10):
+        state = motion.step(state).require().state
+    assert len(robot.contacts(state, "ground")) == 0
+    assert middle(robot, state)[2] > middle(robot, robot.rest())[2] + 0.005
+
+
+def ball():
+    mesh = pl.solids.sphere(0.02).filled(size=0.008)
+    return pl.TetBody(mesh, pl.Corotational(E=5e4, nu=0.4), density=1000, damping=(0, 0.005))
+
+
+@pytest.mark.filterwarnings("ignore:the filled volume")
+def test_a_soft_ball_settles_with_its_weight_as_normal_force():
+    body = ball()
+    robot = pl.Robot(body, gravity=(0, 0, -G))
+    robot.touch("ground", Plane(offset=-0.021))
+    result = settled(robot).require()
+    report = robot.contacts(result.state, "ground")
+    assert report.normal_forces.sum() == pytest.approx(body.load_masses.sum() * G, rel=1e-6)
+    assert (report.gaps > -1e-5).all()
+    assert result.state.x[:, 2].min() > -0.02101
+
+
+@pytest.mark.filterwarnings("ignore:the filled volume")
+def test_a_ball_at_ten_metres_per_second_does_not_pass_a_thin_shell():
+    """1 mm thin, while it would go 50 mm in a step."""
+    robot = pl.Robot(ball(), gravity=(0, 0, 0))
+    shell = pl.make.box((0.2, 0.2, 0.001), (4, 4, 1)).translated((-0.1, -0.1, -0.05)).surface()
+    robot.touch("shell", Solid(shell))
+    state, motion = robot.rest(), Dynamics(robot, 0.005)
+    state = replace(state, v=np.tile([0.0, 0.0, -10.0], (len(state.x), 1)))
+    touched = 0
+    for _ in range(8):
+        result = motion.step(state).require()
+        state, touched = result.state, touched + len(robot.contacts(result.state, "shell"))
+        assert result.penetration < 1e-6
+        assert state.x[:, 2].min() > -0.0491
+    assert touched > 0
+
+
+def test_a_rigid_ball_rolls_down_at_five_sevenths():
+    """And friction is 2/7 m g sin a, both within 1 %."""
+    radius, mass, angle, h = 0.02, 0.05, np.radians(10), 0.002
+    body = pl.RigidBody(mass=mass, center=(0, 0, radius), inertia=0.4 * mass * radius**2 * np.ones(3))
+    robot = pl.Robot(body, gravity=slope(10))
+    robot.touch("ground", Plane(friction=0.5), surface=Sphere(center=(0, 0, radius), radius=radius))
+    results = gone(robot, h, 250)
+    way = results[-1].state.x[0, 0]
+    assert way == pytest.approx(0.5 * 5 / 7 * G * np.sin(angle) * 0.5**2, rel=0.01)
+    report = robot.contacts(results[-1].state, "ground")
+    np.testing.assert_allclose(
+        report.force, [-2 / 7 * mass * G * np.sin(angle), 0, mass * G * np.cos(angle)], rtol=0.01, atol=1e-5
+    )
+    assert max(result.penetration for result in results) < 1e-8
+
+
+def test_forces_are_newtons_whatever_the_step():
+    robot, _ = on_a_slope("tets", 35.0, 0.5)
+    forces = [robot.contacts(gone(robot, h, round(0.3 / h))[-1].state, "ground").force for h in (0.006, 0.003)]
+    np.testing.assert_allclose(forces[0], forces[1], rtol=0.01, atol=1e-4)
+
+
+def test_a_block_goes_along_with_a_platform():
+    """That begins to move at 20 mm/s within a step, slowly enough for friction: what sticks goes along."""
+    robot, _ = on_a_slope("tets", 0.0, 0.8)
+    state, motion, h = gone(robot, 0.005, 10)[-1].state, Dynamics(robot, 0.005), 0.005
+    begin = middle(robot, state)
+    for k in range(1, 41):
+        robot.move_obstacle("ground", (0.02 * h * k, 0, 0))
+        state = motion.step(state).require().state
+    np.testing.assert_allclose(middle(robot, state) - begin, [0.004, 0, 0], atol=4e-5)
+
+
+def test_objects_that_start_inside_come_out_step_by_step():
+    robot = pl.Robot(BODIES["rigid"](), gravity=(0, 0, -G))
+    robot.touch("ground", Plane(offset=0.01))
+    state, motion = robot.rest(), Dynamics(robot, 0.005)
+    depths = []
+    for _ in range(40):
+        result = motion.step(state).require()
+        state = result.state
+        depths.append(result.penetration)
+    assert depths[-1] < 1e-6
+    assert np.isfinite(state.x).all()
+
+
+def test_states_keep_their_contacts_in_files(tmp_path):
+    robot, _ = on_a_slope("tets", 25.0, 0.5)
+    state = gone(robot, 0.005, 10)[-1].state
+    state.save(tmp_path / "state")
+    again = State.load(tmp_path / "state")
+    motion = Dynamics(robot, 0.005)
+    np.testing.assert_array_equal(motion.step(state).state.x, motion.step(again).state.x)
+    np.testing.assert_array_equal(robot.contacts(state, "ground").forces, robot.contacts(again, "ground").forces)
+
+
+def test_a_plant_takes_over_touches_with_friction_of_its_own():
+    robot, _ = on_a_slope("tets", 25.0, 0.5)
+    robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
+    ways = []
+    for own in (None, {"ground": 0.2}):
+        plant = SimulatedPlant(robot, 0.005, contact_friction=own)
+        begin = plant.state.x.copy()
+        plant.advance(np.zeros(1), 0.2)
+        ways.append(float(np.abs(plant.state.x - begin).max()))
+    assert ways[0] < 1e-4 < 0.01 < ways[1]
+
+
+def test_what_does_not_know_contact_says_so():
+    robot, _ = on_a_slope("tets", 0.0, 0.5)
+    robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
+    robot.effect("corner", pl.Point(near=(0.0, 0.0, 0.02)))
+    for refused in (
+        lambda: pl.Inverse(robot, h=0.01),
+        lambda: pl.Statics(robot).solve(),
+        lambda: Dynamics(robot, 0.01, method="newton").step(robot.rest()),
+    ):
+        with pytest.raises(InputError, match="contact"):
+            refused()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"other": "ground"}, "obstacle"),
+        ({"other": Plane(), "friction": -1.0}, "friction"),
+        ({"other": Plane(), "spacing": 0.0}, "spacing"),
+        ({"other": Plane(normal=(0, 0, 0))}, "normal"),
+        ({"other": Plane(), "surface": Sphere()}, "RigidBody"),
+    ],
+)
+def test_bad_touches_are_named(arguments, told):
+    robot = pl.Robot(BODIES["tets"](), gravity=(0, 0, -G))
+    with pytest.raises(InputError, match=told):
+        robot.touch("ground", **arguments)
+    assert not robot.touches
+    with pytest.raises(InputError, match="no touch"):
+        robot.move_obstacle("ground", (0, 0, 0))
