@@ -125,8 +125,7 @@ class Statics:
             )  # fmt: skip
             result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
             parts.append(result)
-            gave_up = result.status is Status.NOT_CONVERGED and result.iterations < self.max_iterations
-            if (gave_up or result.status is Status.STALLED) and can_part and part > smallest:
+            if self._wants_less(result) and can_part and part > smallest:
                 part /= 2
                 continue
             if not result.ok:
@@ -144,6 +143,12 @@ class Statics:
             turned_iterations=sum(part.turned_iterations for part in parts),
             escapes=sum(part.escapes for part in parts),
         )
+
+    def _wants_less(self, result: StepResult) -> bool:
+        """Whether a smaller part of the load may do what this one did not: it stalled, or was given up, or ran out of
+        iterations among tangents that are not those of a minimum."""
+        astray = result.iterations < self.max_iterations or result.warped_iterations + result.turned_iterations > 0
+        return result.status is Status.STALLED or (result.status is Status.NOT_CONVERGED and astray)
 
     def _told(self, result: StepResult, start: State, goal: Array, extra: ExtraRows) -> StepResult:
         """With the whole load in what is told of a part of it that leads beyond what a material bears; of a moment that keeps
