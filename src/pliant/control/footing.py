@@ -210,7 +210,8 @@ class Footing:
             if model.unbalanced <= max(sharper * allowed, EXACTLY):
                 return here, "", first
             if correction < corrections:
-                followed = here.follow(self.kept(model), largest_move=self._reach)
+                kept = self.kept(model)
+                followed = here.follow(kept, largest_move=self._reach, kept=kept)
                 state, before, left = followed.state, followed.length, model.unbalanced
                 if followed.balance == 0.0:
                     return here, "balance", first
@@ -382,11 +383,12 @@ class Footing:
         model, trust, still = here.model, self.trust, self.holds or self.waits
         if self.strict and not still:
             efforts = self._hurried(model, efforts)
-        asked = self._energy(model, efforts - model.efforts)
+        kept = self.kept(model)
+        asked = self._energy(model, efforts - kept)
         self.content = asked <= NOWHERE * trust.largest
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
-        towards = self.kept(model) if still else model.efforts + part * (efforts - model.efforts)
-        followed = here.follow(towards, largest_move=max(self._reach - self._moved, 1e-3 * self._reach))
+        towards = kept if still else kept + part * (efforts - kept)
+        followed = here.follow(towards, largest_move=max(self._reach - self._moved, 1e-3 * self._reach), kept=kept)
         if part < 1.0:
             followed = followed._replace(share=part * followed.share)
         if self.holds and self._stride is not None:

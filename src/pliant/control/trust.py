@@ -71,8 +71,7 @@ class Trust:
         whether stability was lost or no progress made."""
         self.careful = CAREFUL
         self.stability = stability or (self.stability and not progress)
-        if energy > 0.0:
-            self.radius = min(self.radius, 0.25 * energy)
+        self.radius = min(self.radius, 0.25 * energy) if energy > 0.0 else 0.25 * self.radius
         if was == was:
             self._mistaken = [*self._mistaken[-MISTAKES:], was]
             if len(self._mistaken) > MISTAKES and self._mistaken[0] - was < WORTH * self._size:

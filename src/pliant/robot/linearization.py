@@ -87,25 +87,26 @@ class Linearization:
         """K, or A over a time step, on the free coordinates: a scipy matrix in compressed columns, to look at."""
         return self._at.matrix()
 
-    def follow(self, efforts: Array, *, largest_move: float = np.inf) -> Followed:
+    def follow(self, efforts: Array, *, largest_move: float = np.inf, kept: Array | None = None) -> Followed:
         """The state that the model leads to with these total efforts (m + k,).
 
         largest_move [m]: where a node would move farther, forces are brought into balance first, and the efforts change by as
-        much as fits into what is left, since no linear model is good farther out. Where elements would be distorted beyond
-        belief (`Distortion`), only a part of that is gone.
+        much as fits into what is left, since no linear model is good farther out. kept (m + k,): the efforts with which they
+        are brought into balance, those that hold what is held; by default as they are. Where elements would be distorted
+        beyond belief (`Distortion`), only a part of that is gone.
         """
-        change, at = efforts - self.model.efforts, self._at
-        motion, length = self._compliance.resumed(at.scale * change)
-        share, balance, way = 1.0, 1.0, at.way_of(motion)
+        own, at = self.model.efforts, self._at
+        motion, length = self._compliance.resumed(at.scale * (efforts - own))
+        share, balance, way, kept = 1.0, 1.0, at.way_of(motion), own if kept is None else kept
         if not way <= largest_move:
-            into, way_in = self._compliance.resumed(np.zeros_like(change))
-            own, rest = at.way_of(into), at.way_of(motion - into)
-            balance = min(1.0, largest_move / max(own, 1e-300))
-            share = min(1.0, max(0.0, largest_move - balance * own) / max(rest, 1e-300))
+            into, way_in = self._compliance.resumed(at.scale * (kept - own))
+            first, rest = at.way_of(into), at.way_of(motion - into)
+            balance = min(1.0, largest_move / max(first, 1e-300))
+            share = min(1.0, max(0.0, largest_move - balance * first) / max(rest, 1e-300))
             motion, length = balance * into + share * (motion - into), balance * way_in + share * (length + way_in)
             way = largest_move
         pose, part = moved_believably(at.equations.assembly, at.pose, motion, 1.0, self.state.x)
-        efforts = self.model.efforts + part * share * change
+        efforts = own + part * (balance * (kept - own) + share * (efforts - kept))
         if at.step is None:
             after = self.state.moved(pose, efforts)
         else:
