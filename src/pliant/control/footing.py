@@ -11,7 +11,8 @@ A step follows one linearization, so it may be wrong; the next linearization tel
 Efforts change only on firm ground: in balance to `BALANCED`, stable, with a margin. Where a step ends out of balance, Newton
 steps with the motors held bring it back, in the same call. A step that loses stability or balance, or that brings the effectors
 hardly any of the way that it promised, is taken back: the robot goes to where it stood before, in balance, and the next step
-is shorter (`Trust`). When no step leads anywhere, the robot waits where it is until it is asked for something else.
+is shorter (`Trust`). When no step leads anywhere, the robot waits where it is until it is asked for something else. Next to the
+loss of stability even the correction of what is out of balance by 1e-5 may be a mistake: there it is left as it is.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ NEAR = 0.1
 """Steps below this share of the largest one close in on where they end, and may be hurried."""
 EATEN = 1e-6
 """The share of a step below which nothing is left of it."""
+SMALL = 1 / 64
+"""A step below this share of the largest one that ends out of balance does so because of what was still out of balance at its
+beginning: next to the loss of stability Newton's correction of next to nothing goes far."""
 SURE = 0.1
 """Forces that are out of balance by less than this share of what is allowed are as good as none."""
 CALM = 3
@@ -137,6 +141,7 @@ class Footing:
         self._stands: list[_Stand] = []
         self._bend, self._known, self._calm, self._moved = np.inf, 0.0, 0, 0.0
         self._resting: Array | None = None
+        self._uncorrected: float | None = None
         self._softest: Array | None = None
         self._yield: float | None = None
         self._given = self.question.targets_given()
@@ -303,6 +308,9 @@ class Footing:
     def _back(self, state: State, stride: _Stride) -> Linearization:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
         self._calm = 0
+        if self._uncorrected is None and self.mistake != "progress" and stride.change <= SMALL * self.trust.largest:
+            self._uncorrected = self.margin
+            self.trust.redirect()
         if stride.aim is not None:
             if self._missed is not None and self._differ(stride.aim.aims, self._missed):
                 self.trust.redirect()
@@ -364,10 +372,10 @@ class Footing:
 
     def expected(self, length: float) -> float:
         """Forces out of balance, over the largest load, after a motion of this length, as it was after the last one: they grow
-        with its square. Infinite where nothing is known."""
-        if length == 0.0:
-            return 0.0
-        return self._bend * length**2 if length <= self._known and self._calm >= CALM else np.inf
+        with its square. Infinite where nothing is known, and where lengths are held: next to a limit point the length of a motion
+        says little."""
+        known = length <= self._known and self._calm >= CALM and not self._by_length
+        return self._bend * length**2 if known else np.inf
 
     def ahead(self, model: Condensed, goal: Array) -> Array:
         """What to ask of the effectors now, (e,), on the straight way to where they are to be: as far as a step reaches."""
@@ -388,7 +396,8 @@ class Footing:
         self.content = asked <= NOWHERE * trust.largest
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
         towards = kept if still else kept + part * (efforts - kept)
-        followed = here.follow(towards, largest_move=max(self._reach - self._moved, 1e-3 * self._reach), kept=kept)
+        reach, corrected = max(self._reach - self._moved, 1e-3 * self._reach), self._corrects(model)
+        followed = here.follow(towards, largest_move=reach, kept=kept, corrected=corrected)
         if part < 1.0:
             followed = followed._replace(share=part * followed.share)
         if self.holds and self._stride is not None:
@@ -400,6 +409,12 @@ class Footing:
             aim = _Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
         self._stride = _Stride(followed.state, change, followed.length, followed.share < 1.0, aim)
         return followed
+
+    def _corrects(self, model: Condensed) -> bool:
+        """Whether the next step takes out what is still out of balance; not from where that was a mistake."""
+        if self._uncorrected is not None and self.margin > 2 * self._uncorrected:
+            self._uncorrected = None
+        return self._uncorrected is None or model.unbalanced > EXACTLY
 
     def _hurried(self, model: Condensed, efforts: Array) -> Array:
         """Efforts (m,) farther along the same way, within limits, where steps close in slowly."""

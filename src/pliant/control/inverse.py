@@ -193,6 +193,8 @@ class Inverse:
 
     def _unbalanced(self, footing: Footing, model: Condensed, followed: Followed) -> float:
         """Forces out of balance after a step, over the largest load: as expected where that is little, else looked at."""
+        if followed.length == 0.0:
+            return model.unbalanced
         before, after = (max(map(abs, efforts.tolist())) for efforts in (model.efforts, followed.state.efforts))
         expected = footing.expected(followed.length) * max(1.0, before / after if after > 0.0 else np.inf)
         return expected if expected <= SURE * BALANCED else self.robot.unbalanced(followed.state)

@@ -87,24 +87,33 @@ class Linearization:
         """K, or A over a time step, on the free coordinates: a scipy matrix in compressed columns, to look at."""
         return self._at.matrix()
 
-    def follow(self, efforts: Array, *, largest_move: float = np.inf, kept: Array | None = None) -> Followed:
+    def follow(
+        self, efforts: Array, *, largest_move: float = np.inf, kept: Array | None = None, corrected: bool = True
+    ) -> Followed:
         """The state that the model leads to with these total efforts (m + k,).
 
         largest_move [m]: where a node would move farther, forces are brought into balance first, and the efforts change by as
         much as fits into what is left, since no linear model is good farther out. kept (m + k,): the efforts with which they
-        are brought into balance, those that hold what is held; by default as they are. Where elements would be distorted
-        beyond belief (`Distortion`), only a part of that is gone.
+        are brought into balance, those that hold what is held; by default as they are. Unless corrected, forces are left
+        out of balance as they are. Where elements would be distorted beyond belief (`Distortion`), only a part of that is gone.
         """
         own, at = self.model.efforts, self._at
+        kept = own if kept is None else kept
         motion, length = self._compliance.resumed(at.scale * (efforts - own))
-        share, balance, way, kept = 1.0, 1.0, at.way_of(motion), own if kept is None else kept
-        if not way <= largest_move:
-            into, way_in = self._compliance.resumed(at.scale * (kept - own))
+        share, balance, way = 1.0, 1.0, at.way_of(motion)
+        if not (corrected and way <= largest_move):
+            into, length_in = self._compliance.resumed(at.scale * (kept - own))
+            if not corrected:
+                motion, efforts, kept = motion - into, own + (efforts - kept), own
+                into, length_in = np.zeros_like(into), 0.0
             first, rest = at.way_of(into), at.way_of(motion - into)
             balance = min(1.0, largest_move / max(first, 1e-300))
             share = min(1.0, max(0.0, largest_move - balance * first) / max(rest, 1e-300))
-            motion, length = balance * into + share * (motion - into), balance * way_in + share * (length + way_in)
-            way = largest_move
+            motion, length = (
+                balance * into + share * (motion - into),
+                balance * length_in + share * (length + length_in),
+            )
+            way = balance * first + share * rest
         pose, part = moved_believably(at.equations.assembly, at.pose, motion, 1.0, self.state.x)
         efforts = own + part * (balance * (kept - own) + share * (efforts - kept))
         if at.step is None:
