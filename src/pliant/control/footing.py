@@ -372,8 +372,8 @@ class Footing:
 
     def expected(self, length: float) -> float:
         """Forces out of balance, over the largest load, after a motion of this length, as it was after the last one: they grow
-        with its square. Infinite where nothing is known, and where lengths are held: next to a limit point the length of a motion
-        says little."""
+        with its square. Infinite where nothing is known, and where lengths are held: next to a limit point the length says
+        little."""
         known = length <= self._known and self._calm >= CALM and not self._by_length
         return self._bend * length**2 if known else np.inf
 
