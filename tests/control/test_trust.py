@@ -9,6 +9,7 @@ from pliant.algebra.condensed import Condensed
 from pliant.control.footing import room
 from pliant.control.hurry import LONGEST, Hurry
 from pliant.control.lengths import SOFT, decided_by_length, largest_yield, softest_of
+from pliant.control.trail import Trail
 from pliant.control.trust import CAREFUL, MISTAKES, PATIENCE, Trust
 
 STEP = np.array([1.0, 0.0])
@@ -73,6 +74,30 @@ def test_mistakes_on_the_way_to_other_targets_do_not_count():
     trust.redirect()
     trust.refuse(0.1, 0.05, stability=False, progress=True)
     assert not trust.leads_nowhere
+
+
+def test_a_trail_leads_back_to_the_place_that_was_closest():
+    """Along a bent way, asked for a place near its beginning: back to there, in order; where it is as close now, nowhere."""
+    trail, way = Trail(0.01), [np.array([0.02 * k, 0.001 * k * k]) for k in range(6)]
+    states = [object() for _ in way]
+    for state, place in zip(states, way, strict=True):
+        trail.add(state, place)
+        trail.add(None, place + 0.001)  # too close to be a place of its own
+    assert trail.way_back(way[-1], way[-1] + 0.1) == []
+    back = trail.way_back(way[-1], way[2] + 0.001)
+    assert [place.state for place in back] == states[2:]
+    assert trail.way_back(way[2], way[2]) == []  # the trail ends before it
+    assert [place.state for place in trail.way_back(way[2], way[0])] == states[:2]
+
+
+def test_a_trail_of_any_length_keeps_its_beginning():
+    trail = Trail(0.5)
+    for k in range(1000):
+        trail.add(k, np.array([float(k)]))
+    back = [place.state for place in trail.way_back(np.array([999.0]), np.array([0.0]))]
+    assert back[0] == 0
+    assert len(back) <= 64
+    assert back == sorted(back)
 
 
 def model_of(W):

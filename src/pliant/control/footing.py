@@ -31,6 +31,7 @@ from pliant.body.body import Tangent
 from pliant.control.hurry import Hurry
 from pliant.control.lengths import decided_by_length, largest_yield, softest_of
 from pliant.control.question import Question
+from pliant.control.trail import Place, Trail
 from pliant.control.trust import NOWHERE, STIRRED, USEFUL, Trust
 from pliant.device.wiring import Kind
 from pliant.robot import Linearization, State
@@ -59,6 +60,13 @@ NEAR = 0.1
 """Steps below this share of the largest one close in on where they end, and may be hurried."""
 EATEN = 1e-6
 """The share of a step below which nothing is left of it."""
+BOXED = 1 / 3
+"""Changes beyond this share of what was allowed were as long as might be: at two rates they begin where the model was one cycle
+ago."""
+HAMPERED = 60
+"""Short steps or mistakes in a row after which the robot looks whether it has been closer."""
+CLOSE = 5 * MARGIN
+"""The margin below which it is next to the loss of stability."""
 SMALL = 1 / 64
 """A step below this share of the largest one that ends out of balance does so because of what was still out of balance at its
 beginning: next to the loss of stability Newton's correction of next to nothing goes far."""
@@ -141,7 +149,11 @@ class Footing:
         self._stands: list[_Stand] = []
         self._bend, self._known, self._calm, self._moved = np.inf, 0.0, 0, 0.0
         self._resting: Array | None = None
+        self._hampered, self._stays = 0, False
+        self._trail, self._way_back = Trail(0.25 * self._reach), list[Place]()
+        self._returned: Array | None = None
         self._uncorrected: float | None = None
+        self._box: Array | None = None
         self._softest: Array | None = None
         self._yield: float | None = None
         self._given = self.question.targets_given()
@@ -152,6 +164,11 @@ class Footing:
     def waits(self) -> bool:
         """Whether the robot rests where no step leads any closer."""
         return self._resting is not None
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the last step was shortened or a mistake, or the robot holds still: the next is to be decided here."""
+        return self.holds or self.waits or bool(self.mistake) or (self._stride is not None and self._stride.shortened)
 
     @property
     def standing(self) -> Standing:
@@ -176,6 +193,9 @@ class Footing:
         ):  # other loads: what was promised does not count
             self._wake(np.inf)
             stride = _Stride(state)
+        while self._way_back:
+            if (found := self._balanced_as(self._next_back().state, state)) is not None:
+                return self._returning(found, state)
         here, self.mistake, first = self._balanced(state, EXACTLY if self.trust.careful else BALANCED)
         self._expect(stride, first)
         if self.mistake == "patience" and stride.waited < CORRECTIONS:
@@ -184,6 +204,7 @@ class Footing:
             if not self.mistake:
                 self._learn(stride, here.model, first)
             here = self._stand(here, stride) if not self.mistake else self._back(state, stride)
+        self._hampered = self._hampered + 1 if stride.shortened or self.mistake else 0
         if not self.holds:
             self._rest_or_wake(here.model, aims)
         self._moved = 0.0 if here.state is state else float(np.abs(here.state.x - state.x).max())
@@ -239,14 +260,20 @@ class Footing:
         given = self.question.goal_of_given(model.references)
         return model.efforts_holding(self._rows, np.concatenate([displacements, given]), self._limits, efforts)
 
+    def _decided(self, model: Condensed, change: Array) -> Array:
+        """The part (n,) of a change of efforts (m,) that is decided about; of motors that hold displacements, the change of the
+        efforts that stand for them."""
+        a = self.question.sought
+        if not self._by_length:
+            return np.asarray(change[a])
+        return np.asarray(np.linalg.solve(self.for_decisions(model).W[np.ix_(a, a)], (model.W @ change)[a]))
+
     def _energy(self, model: Condensed, change: Array) -> float:
         """(dlambda^T W dlambda)^1/2 of a change of efforts (m,) [J^1/2]; of motors that hold displacements, that of the efforts
         that stand for them."""
         if not self._by_length:
             return math.sqrt(abs(change @ model.W @ change))
-        a = self.question.sought
-        own = (model.W @ change)[a]
-        return float(np.sqrt(abs(own @ np.linalg.solve(self.for_decisions(model).W[np.ix_(a, a)], own))))
+        return math.sqrt(abs((model.W @ change)[self.question.sought] @ self._decided(model, change)))
 
     def kept(self, model: Condensed) -> Array:
         """Efforts (m,) with which motors and given displacements stay as they are while the rest comes into balance."""
@@ -303,12 +330,14 @@ class Footing:
         if stride.change == 0.0 and self._stands:
             self._stands.pop()
         self._stands = [*self._stands[1 - DEEPEST :], _Stand(here.state, self.margin)]
+        self._trail.add(here.state, self._effectors(here.model))
         return here
 
     def _back(self, state: State, stride: _Stride) -> Linearization:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
         self._calm = 0
-        if self._uncorrected is None and self.mistake != "progress" and stride.change <= SMALL * self.trust.largest:
+        small = stride.change <= SMALL * self.trust.largest
+        if self._uncorrected is None and self.mistake != "progress" and small and self.margin < CLOSE:
             self._uncorrected = self.margin
             self.trust.redirect()
         if stride.aim is not None:
@@ -321,17 +350,20 @@ class Footing:
             stability=self.mistake == "stability",
             progress=self.mistake == "progress",
         )
-        own = np.concatenate([self.question.sought, self.question.given.rows])
         while self._stands:
-            last, efforts = self._stands.pop(), state.efforts.copy()
-            efforts[own] = last.state.efforts[own]
-            here, wrong, _ = self._balanced(replace(last.state, efforts=efforts), EXACTLY, 3 * CORRECTIONS)
-            if not wrong:
-                return self._stand(here, _Stride(here.state))
+            if (found := self._balanced_as(self._stands.pop().state, state)) is not None:
+                return self._stand(found, _Stride(found.state))
         self.holds = True
         here = self.robot.linearize(state, tangent=self._tangent)
         self.is_unstable = self.mistake == "stability" and here.model.unbalanced <= BALANCED
         return here
+
+    def _balanced_as(self, before: State, state: State) -> Linearization | None:
+        """As the robot was before, under the loads of now; None where there is no balance any more."""
+        own, efforts = np.concatenate([self.question.sought, self.question.given.rows]), state.efforts.copy()
+        efforts[own] = before.efforts[own]
+        here, wrong, _ = self._balanced(replace(before, efforts=efforts), EXACTLY, 3 * CORRECTIONS)
+        return None if wrong else here
 
     def _differ(self, aims: Aims, others: Aims) -> bool:
         """Whether targets are others than before."""
@@ -342,13 +374,46 @@ class Footing:
         if len(self._given) and not np.array_equal(given := self.question.targets_given(), self._given):
             self._given = given
             self._wake(np.inf)
-        if self._resting is None and not self.trust.leads_nowhere:
+        creeps = self._hampered > HAMPERED
+        if self._resting is None and not (self.trust.leads_nowhere or creeps):
             return
         goal = np.zeros(0) if aims is None else self.question.weights * self.question.goal(aims, model.references)
         if self._resting is not None and np.abs(goal - self._resting).max(initial=0.0) > STIRRED * self._size:
             self._wake(np.inf if self.content else self.trust.largest / 16)
-        if self._resting is None and self.trust.leads_nowhere:
+        cornered = self._resting is None and (self.trust.leads_nowhere or creeps)
+        if cornered and not self._turns_back(model, goal) and self.trust.leads_nowhere:
             self._resting = goal
+
+    def _turns_back(self, model: Condensed, goal: Array) -> bool:
+        """Whether the robot leaves a corner, from where no step leads closer to a goal (e,), weighted, for a place of its way
+        that was closer. From there it tries once more; when that ends in a corner again, the place is where it rests."""
+        if not self._way_back:
+            again = self._returned is not None and np.abs(goal - self._returned).max(initial=0.0) <= self._reach
+            self._way_back, self._hampered = self._trail.way_back(self._effectors(model), goal), 0
+            if self._way_back:
+                self._stays, self._returned = again, goal
+        return bool(self._way_back)
+
+    def _next_back(self) -> Place:
+        """The farthest place on the way back that is within reach of a step."""
+        place = first = self._way_back.pop()
+        while self._way_back and np.linalg.norm(self._way_back[-1].effectors - first.effectors) < 0.75 * self._reach:
+            place = self._way_back.pop()
+        return place
+
+    def _returning(self, here: Linearization, state: State) -> Linearization:
+        """On the way back, motors held."""
+        self._stands, self.holds = [], True
+        self._stand(here, _Stride(here.state))
+        self._stride = _Stride(here.state)
+        self._moved = float(np.abs(here.state.x - state.x).max())
+        if not self._way_back:
+            self.trust.wake(0.0 if self._stays else self.trust.largest / 16)
+        return here
+
+    def _effectors(self, model: Condensed) -> Array:
+        """Where the effectors are, weighted rows (e,) [m]."""
+        return np.asarray(self.question.weights * model.delta[self.question.wanted.rows])
 
     def _wake(self, radius: float) -> None:
         self._resting = None
@@ -393,7 +458,8 @@ class Footing:
             efforts = self._hurried(model, efforts)
         kept = self.kept(model)
         asked = self._energy(model, efforts - kept)
-        self.content = asked <= NOWHERE * trust.largest
+        boxed = self._was_boxed(model, efforts - kept)
+        self.content = asked <= NOWHERE * trust.largest and not boxed
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
         towards = kept if still else kept + part * (efforts - kept)
         reach, corrected = max(self._reach - self._moved, 1e-3 * self._reach), self._corrects(model)
@@ -407,7 +473,7 @@ class Footing:
         aim, change = None, 0.0 if still or spent else followed.share * asked
         if not (still or spent) and aims is not None:
             aim = _Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
-        self._stride = _Stride(followed.state, change, followed.length, followed.share < 1.0, aim)
+        self._stride = _Stride(followed.state, change, followed.length, followed.share < 1.0 or boxed, aim)
         return followed
 
     def _corrects(self, model: Condensed) -> bool:
@@ -433,9 +499,17 @@ class Footing:
     def box(self, model: Condensed) -> Array:
         """How far each sought effort may go from those of a model, (n,): for whoever decides by it without asking again."""
         if self.holds or self.waits:
-            return np.zeros(len(self.question.sought))
+            self._box = np.zeros(len(self.question.sought))
+            return self._box
         own = np.abs(np.diag(self.for_decisions(model).W)[self.question.sought])
-        return np.asarray(self.trust.radius / np.sqrt(len(own) * np.maximum(own, 1e-300)))
+        self._box = self.trust.radius / np.sqrt(len(own) * np.maximum(own, 1e-300))
+        return self._box
+
+    def _was_boxed(self, model: Condensed, change: Array) -> bool:
+        """Whether a change of efforts (m,) is as small as it is because whoever decided it was told how far to go."""
+        if self._box is None or self._box[0] == np.inf:
+            return False
+        return not self._box.any() or bool((np.abs(self._decided(model, change)) > BOXED * self._box).any())
 
 
 def room(values: Array, change: Array, limits: Array) -> float:

@@ -139,7 +139,7 @@ class Inverse:
             return self._held(state, DecisionStatus.FAILED, error)
         if not math.isfinite(here.model.W.trace() + here.model.delta_free.sum()):
             return self._held(state, DecisionStatus.FAILED, self._meaningless(state))
-        return self._decide(footing, here, aims, interval, 1 if footing is None else footing.linearizations - before)
+        return self.decide(footing, here, aims, interval, 1 if footing is None else footing.linearizations - before)
 
     def _meaningless(self, state: State) -> PliantError:
         """The first port without a slope at this state, as an error."""
@@ -157,14 +157,16 @@ class Inverse:
             remedy="begin from an equilibrium (Statics), or check the units of loads, limits and moduli",
         )
 
-    def _decide(
+    def decide(
         self,
         footing: Footing | None,
         here: Linearization,
         aims: Mapping[str, Array],
         interval: float | None,
-        iterations: int,
+        iterations: int = 1,
     ) -> InverseStep:
+        """The second half of a step: from where the robot was linearized, on a footing or through time, to where a decision
+        for aims leads; iterations: linearizations so far."""
         state, model, begin = here.state, here.model, time.perf_counter()
         goal = self.question.goal(aims, model.references)
         status = self._answer(model if footing is None else footing.for_decisions(model), goal, interval, footing)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.body.body import Tangent
 from pliant.control.footing import Footing, Standing
+from pliant.control.inverse import Inverse
 from pliant.control.model_box import ModelBox
 from pliant.control.question import Question
 from pliant.device.wiring import Kind
@@ -20,6 +21,9 @@ Array = NDArray[np.float64]
 LONG = 30.0
 """A robot that no support holds is modelled over a time so much longer than the one in which its mass matters little: what
 holds it then are its given displacements."""
+
+CAUGHT_UP = 0.2
+"""How far from the model's the effectors may be by a command that is to lead again, over how far they may go in a cycle."""
 
 
 class ModelLoop:
@@ -34,11 +38,12 @@ class ModelLoop:
         kind: Kind = "effort",
         tangent: Tangent = "exact",
         largest_move: float = 0.05,
+        energy: float = 1e-8,
     ) -> None:
         """question: that is decided by the models; state: where the robot is now (default: in balance under its efforts);
         tangent: "warped" is the paper's way, one linearization per cycle whatever comes of it; kind: what the motors hold, and
         so what `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the
-        robot's size."""
+        robot's size; energy: as in `Inverse`."""
         self.question, self.robot = question, question.robot
         self._tangent, self.kind = tangent, kind
         self._reach = largest_move * self.robot.size
@@ -48,6 +53,7 @@ class ModelLoop:
         if self.robot.is_supported and tangent == "warped":
             self.here = self._linearized(first)
         elif self.robot.is_supported:
+            self._leader = Inverse(self.robot, kind=kind, tangent=tangent, largest_move=largest_move, energy=energy)
             self._footing = Footing(question, kind=kind, tangent=tangent, largest_move=largest_move)
             self.here = self._footing.arrive(first)
         else:
@@ -58,6 +64,7 @@ class ModelLoop:
         own = question.effort if kind == "displacement" else question.effort[:0]
         self._limits = np.concatenate([own, question.given_limits])
         self.failures = 0
+        self._leads = False
 
     def _linearized(self, state: State) -> Linearization:
         at = state if self._h is None else state.at_rest()
@@ -86,20 +93,23 @@ class ModelLoop:
             if self.cycle(command) is None or np.abs(self.state.x - before.x).max() < 2e-3 * self._reach:
                 return
 
-    def cycle(self, command: Array, goal: Array | None = None) -> Linearization | None:
+    def cycle(self, command: Array, goal: Array | None = None, interval: float | None = None) -> Linearization | None:
         """The model after a command was applied, efforts or displacements of all actuator rows (n,), with what the robot's
         ports are given now; None where it cannot be made there: then the state is as before, and the next cycle tries
-        again from it. goal (t,): where effectors are to be, as targets, where that is known: by it a step is judged.
+        again from it. goal (t,): where effectors are to be, as targets, where that is known: by it a step is judged. interval
+        [s]: since the last cycle.
 
         Motors that hold a displacement (the length of a cable) have whatever effort that takes by the model, within their
         limits: a robot that would buckle under given tensions need not under given lengths. A command that leads out of
-        balance, or to where the robot is not stable, is followed as far as it is good (`Footing`).
+        balance, or to where the robot is not stable, is followed as far as it is good (`Footing`). While steps must be short,
+        this loop decides them itself, as `Inverse` does, and whoever commands is told to follow: next to the loss of stability
+        a decision by the model of one cycle ago is a mistake.
         """
         before = self.state
         try:
             if not np.isfinite(command).all():
                 raise PliantError("the command is not a number", remedy="give one number per actuator row")
-            here = self._led(self._efforts(command), goal)
+            here = self._led(self._efforts(command), goal, interval)
             if not (np.isfinite(here.model.W).all() and np.isfinite(here.model.delta_free).all()):
                 raise PliantError("the model is not a number", remedy="start again from the last good state")
         except PliantError:
@@ -109,23 +119,40 @@ class ModelLoop:
         self.here = here
         return here
 
-    def _led(self, efforts: Array, goal: Array | None) -> Linearization:
-        """The robot linearized where efforts lead."""
+    def _led(self, efforts: Array, goal: Array | None, interval: float | None) -> Linearization:
+        """The robot linearized where efforts lead, or a decision of its own."""
         footing = self._footing
         if footing is None:
             followed = self.here.follow(efforts, largest_move=self._reach)
-        else:
-            aims = None if goal is None or not np.isfinite(goal).all() else self.question.aims_of(goal)
-            followed = footing.leave(self.here, efforts, aims)
-        if followed.balance == 0.0:
+            self._require_whole(followed.balance)
+            return self._linearized(followed.state)
+        aims = None if goal is None or not np.isfinite(goal).all() else self.question.aims_of(goal.copy())
+        self._leads = aims is not None and (footing.is_held_back or (self._leads and not self._is_caught_up(efforts)))
+        if aims is not None and self._leads:
+            step = self._leader.decide(footing, self.here, aims, interval)
+            if step.cause is not None:
+                raise step.cause
+            return footing.arrive(step.state, aims)
+        followed = footing.leave(self.here, efforts, aims)
+        self._require_whole(followed.balance)
+        return footing.arrive(followed.state, aims)
+
+    def _is_caught_up(self, efforts: Array) -> bool:
+        """Whether the efforts that a command comes to leave the effectors about where the model has them."""
+        shift = (self.model.W @ (efforts - self.model.efforts))[self.question.wanted.rows]
+        return bool(np.linalg.norm(self.question.weights * shift) <= CAUGHT_UP * self._reach)
+
+    @staticmethod
+    def _require_whole(balance: float) -> None:
+        if balance == 0.0:
             raise PliantError("the command would tear the robot", remedy="start again from the last good state")
-        return self._linearized(followed.state) if footing is None else footing.arrive(followed.state, aims)
 
     def put(self, box: ModelBox, here: Linearization, *, stamp: float, cycle: float = 0.0) -> None:
         """Publish a model that was true at `stamp` [s] and took `cycle` [s], with how far it is to be trusted."""
         model, trust, standing, footing = here.model, None, Standing.FIRM, self._footing
         if footing is not None:
             model, trust, standing = footing.for_decisions(model), footing.box(model), footing.standing
+            trust = np.zeros_like(trust) if self._leads or footing.is_held_back else trust
         targets = self.question.targets_at(here.state)
         box.put(model, targets, stamp=stamp, cycle=cycle, failures=self.failures, trust=trust, standing=standing)
 

@@ -191,11 +191,13 @@ def _make_models(
     loop.question.give(command["given"])
     loop.settle(np.array(command["command"]))
     pace = Pace(plan.rate) if plan.rate is not None else None
+    last = time.monotonic()
     while _parent_lives() and not board.values[QUIT]:
         begin = time.monotonic()
         commands.read(command)
         loop.question.give(command["given"])
-        here = loop.cycle(np.array(command["command"]), np.array(command["goal"]))
+        here = loop.cycle(np.array(command["command"]), np.array(command["goal"]), begin - last)
+        last = begin
         end = time.monotonic()
         if here is not None:
             loop.put(models, here, stamp=begin, cycle=end - begin)

@@ -88,7 +88,7 @@ def simulate(
     controller.question.require_correctable(correction)
     question, box = controller.question, ModelBox(controller.question)
     with closing(box):
-        loop = ModelLoop(question, state, kind=plant.kind, tangent=tangent)
+        loop = ModelLoop(question, state, kind=plant.kind, tangent=tangent, energy=energy)
         commander = Commander(controller, box, kind=plant.kind, rate=rate, model_rate=model_rate, guard=guard)
         commander.start(loop.model.delta, loop.model.efforts, question.targets_at(loop.state))
         aims = as_targets(targets, commander.target_rows, rate)
@@ -130,7 +130,7 @@ class _LateModels:
         if due <= self._begun:
             return False
         self._show(max(0.0, (due - 2) / self._rate))
-        self._loop.cycle(command, goal)
+        self._loop.cycle(command, goal, 1 / self._rate)
         self._begun = due
         return True
 
