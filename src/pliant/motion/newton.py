@@ -15,6 +15,7 @@ from pliant.motion.eased import eased
 from pliant.motion.held import Held, HeldStep
 from pliant.motion.increment import Increment
 from pliant.motion.result import Status, StepResult
+from pliant.motion.swirl import swirled, swirls
 from pliant.robot import State
 from pliant.robot.diagnosis import diagnosis, hardest_load
 from pliant.robot.distortion import Distortion
@@ -108,7 +109,7 @@ class Newton:
         do, so that only what is out of balance is looked at; patience: with mixed tangents or crawling, how many in a row."""
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
         self._tangent, self._weight, self._times = tangent, weight, times
-        self._any_branch, self._patience = any_branch, patience
+        self._any_branch, self._patience, self._swirls = any_branch, patience, False
         self._increment, self._step = increment, None if increment is None else increment.step
         self._equations, self._size, self._reach = held.robot.equations, held.robot.size, LONGEST
 
@@ -178,7 +179,7 @@ class Newton:
     def _margin(self, here: _Point) -> float:
         """How far an equilibrium is from losing stability; held rows may keep it stable where the tangent does not."""
         report = here.at.report
-        known = self._tangent == "exact" and here.at.definite and report.negatives == 0
+        known = self._tangent == "exact" and here.at.definite and report.negatives == 0 and not self._swirls
         return report.smallest_ratio / self._equations.unloaded.pivot if known else np.nan
 
     def _after(self, state: State, pose: Pose, efforts: Array) -> State:
@@ -189,7 +190,7 @@ class Newton:
 
     def _arrived(self, here: _Point, escapes: int) -> tuple[Status, Pose | None]:
         """How it ended at an equilibrium, and where to go on from, where it is unstable and is to be left."""
-        if self._increment is not None:
+        if self._increment is not None or self._swirls:
             return Status.CONVERGED, None
         excess = here.move.excess if self._tangent == "exact" else self._excess(here)
         if excess == 0:
@@ -278,7 +279,7 @@ class Newton:
     def _point(self, pose: Pose, efforts: Array, offset: Array | float, prescribed: Array | None) -> _Point:
         """Linearized at a pose under efforts (m + k,), with the step from there."""
         here = self._stepping(pose, efforts, offset, prescribed, EXACT)
-        if self._any_branch and here.is_usable:
+        if (self._any_branch or self._swirls) and here.is_usable:
             return here
         if here.is_usable and here.move.excess == 0:
             return here
@@ -333,6 +334,8 @@ class Newton:
             force -= at.force_of_prescribed(shift) / at.scale
         allowed = np.maximum(self.tolerance * largest, at.force_rounding())
         move = held.linear_step(at, at.scale * force, efforts, offset)
+        if not held and (found := swirls(at.placed, list(at.equations.slices.values()), efforts)):
+            move, self._swirls = replace(move, step=swirled(at, at.scale * force, found)), True
         close = self._close(move, efforts, allowed)
         short = held.shortfall(pose.x) - offset
         off = self._off(at.imbalance(gradient, allowed), short, efforts, move, close)
@@ -397,7 +400,7 @@ class Newton:
             reached <= merit + 1e-4 * length * slope
             or (abs(reached - merit) <= rounding and off < reference.off)
             or (held and off <= 0.5 * best)
-            or (self._any_branch and off < reference.off)
+            or ((self._any_branch or self._swirls) and off < reference.off)
         )
 
     def _searched(
