@@ -131,15 +131,15 @@ def test_a_moment_that_is_not_found_is_told_with_the_remedy():
         pl.Statics(robot, max_iterations=2).solve().require()
 
 
-@pytest.mark.parametrize("slender", [20, 100, 500])
+@pytest.mark.parametrize("slender", [20, 60, 100, 120, 200, 500, 1000])
 def test_newtons_iterations_do_not_grow_with_slenderness(slender, figure):
-    """P L^2 / EI = 1 in one go: at most 13 at L/h = 20, 100 and 500, by the efforts that a step leads to be expected."""
+    """P L^2 / EI = 1 in one go: at most eight at any L/h, by the efforts that a step leads to be expected."""
     beam = Beam(1.0, 1 / slender, 1 / slender, E=1e9, nu=0.3)
     robot = pl.Robot(straight(beam))
     robot.impose("tip", pl.Force((1, 0, 0), direction=(0, 0, -1)), effort=beam.bending)
     result = pl.Statics(robot).solve().require()
     figure(f"rod.newton_{slender}", result.iterations, reference=13, source="bound")
-    assert result.iterations <= 13
+    assert result.iterations <= 8
 
 
 def cosserat_tip(radius, angle, force, EA, kGA, GJ, EI):

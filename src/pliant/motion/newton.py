@@ -78,7 +78,8 @@ class Newton:
 
     Every stable equilibrium is a minimum, so a watchman looks at the value (Chamberlain et al. 1982). Whole steps are taken as
     long as one of `WATCHED` in a row leads below where they began; else it goes back there and shortens the step (Armijo).
-    After one that went too far, the stretch that it has caused is taken out with one tangent (`eased`). Near the minimum,
+    After one that went too far, the stretch that it has caused is taken out with one tangent (`eased`), but for rods, whose
+    tangent knows of it already. Near the minimum,
     where differences of the value drown in rounding, a step that lowers what is out of balance is good as well. With held rows
     it looks at the exact penalty M = Pi0 + sum max(-low s, -high s), s = delta - d, of which every step is a direction
     downhill; there a step that halves what is off (forces and displacements, each over its tolerance) is good too, so that
@@ -112,6 +113,7 @@ class Newton:
         self._any_branch, self._patience, self._swirls = any_branch, patience, False
         self._increment, self._step = increment, None if increment is None else increment.step
         self._equations, self._size, self._reach = held.robot.equations, held.robot.size, LONGEST
+        self._predicts = self._equations.assembly.predicts
 
     def run(
         self,
@@ -148,7 +150,7 @@ class Newton:
                 continue
             reference, best = here if relaxed == 0 or reference is None else reference, min(best, here.off)
             there = self._whole(here, prescribed)
-            if relaxed > 0 and turned == 0 and not (lost or here.moving or self.held):
+            if relaxed > 0 and turned == 0 and not (lost or here.moving or self.held or self._predicts):
                 there = self._eased(here, there)
             if here.moving or not self.search or (not lost and self._is_better(there, reference, offset, best)):
                 relaxed = 0
