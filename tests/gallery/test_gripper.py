@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pliant as pl
+from pliant.contact import Solid
 from pliant.gallery import gripper
 from pliant.motion import Statics
 
@@ -111,3 +113,20 @@ def test_the_plant_is_another_robot():
             assert abs(way) > 6e-3
             assert least <= abs(way - gone) < most
             assert kind == "displacement" or abs(gone) < abs(way)
+
+
+def test_it_can_hold_a_box_of_40_mm():
+    """Closed by 6 N on a box that does not move: both pads press alike, and friction of 0.6 could carry a box of that size and
+    1,200 kg/m^3 twice."""
+    robot = gripper.build(damping=(2.0, 0.002))
+    box = Solid(pl.solids.box((0.04, 0.04, 0.04), at=gripper.GRASP, centered=True))
+    for name in gripper.PADS:
+        robot.touch(name, box, body=name, friction=0.6)
+    for side in gripper.SIDES:
+        robot.set_effort(f"{side}_close", 6.0)
+    motion, state = pl.Dynamics(robot, 0.005), robot.rest()
+    for _ in range(80):
+        state = motion.step(state).require().state
+    left, right = (robot.contacts(state, name).force for name in gripper.PADS)
+    assert left[0] == pytest.approx(-right[0], rel=1e-2)
+    assert 0.6 * (right[0] - left[0]) > 2 * 1200 * 0.04**3 * 9.81
