@@ -123,6 +123,18 @@ def test_moments_keep_their_direction_in_space_or_in_the_part(kind):
     assert last[-1] < 1e-3 * last[0]
 
 
+def test_several_moments_bend_several_rods():
+    """One that keeps its direction and one that follows, on two rods of a robot, to different angles."""
+    lines = [pl.Curve([(0, y, 0), (1, y, 0)]) for y in (0.0, 0.5)]
+    body = pl.RodBody(lines, SECTIONS["square"], 1e9, 0.3, 1000.0, count=12, fixed=["0.start", "1.start"])
+    robot, EI = pl.Robot(body), 1e9 * SECTIONS["square"].Iy
+    robot.impose("dead", pl.Frame("0.end", rows="rx ry rz"), effort=(0, -3.0 * EI, 0))
+    robot.impose("following", pl.Moment("1.end", axis=(0, 1, 0)), effort=-4.0 * EI)
+    x = pl.Statics(robot, load_steps=8).solve().require().state.x
+    for y, angle, section in ((0.0, 3.0, 12), (0.5, 4.0, 25)):
+        assert x[4 * section] == pytest.approx([np.sin(angle) / angle, y, (1 - np.cos(angle)) / angle], abs=1e-9)
+
+
 def test_a_moment_that_is_not_found_is_told_with_the_remedy():
     """Of one that statics has no time to find it is said what to do."""
     robot = pl.Robot(straight(count=10))

@@ -15,7 +15,7 @@ from pliant.motion.eased import eased
 from pliant.motion.held import Held, HeldStep
 from pliant.motion.increment import Increment
 from pliant.motion.result import Status, StepResult
-from pliant.motion.swirl import swirled, swirls
+from pliant.motion.swirl import spins_of, swirled
 from pliant.robot import State
 from pliant.robot.diagnosis import diagnosis, hardest_load
 from pliant.robot.distortion import Distortion
@@ -336,8 +336,8 @@ class Newton:
             force -= at.force_of_prescribed(shift) / at.scale
         allowed = np.maximum(self.tolerance * largest, at.force_rounding())
         move = held.linear_step(at, at.scale * force, efforts, offset)
-        if not held and (found := swirls(at.placed, list(at.equations.slices.values()), efforts)):
-            move, self._swirls = replace(move, step=swirled(at, at.scale * force, found)), True
+        if not held and (spins := spins_of(at.placed, list(at.equations.slices.values()), efforts)) is not None:
+            move, self._swirls = replace(move, step=swirled(at, at.scale * force, spins)), True
         close = self._close(move, efforts, allowed)
         short = held.shortfall(pose.x) - offset
         off = self._off(at.imbalance(gradient, allowed), short, efforts, move, close)

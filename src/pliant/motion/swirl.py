@@ -14,10 +14,11 @@ and A alone is symmetric. With W = B A^-1 B^T, (3, 3), the step is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from pliant.port import PlacedPort
 from pliant.robot.factored import Factored
@@ -27,35 +28,38 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
-class Spins(NamedTuple):
-    """Rows B: their nodes (r, j) and the slopes there (r, j, 3)."""
+@dataclass(frozen=True, eq=False)
+class Spins:
+    """Rows B, by their nodes (r, j) and the slopes there (r, j, 3), and the skew matrix S (r, r) between them."""
 
     nodes: Ids
     vectors: Array
+    S: Array
 
     def __len__(self) -> int:
         return len(self.nodes)
 
 
-def swirls(placed: Sequence[PlacedPort], slices: Sequence[slice], efforts: Array) -> list[tuple[Spins, Array]]:
-    """The rows B and the matrix S of every port whose efforts have no potential."""
-    out = []
-    for port, rows in zip(placed, slices, strict=True):
-        if port.port.relative and (found := port.swirl(efforts[rows])) is not None:
-            vectors, S = found
-            out.append((Spins(np.tile(port.attachment.entry_nodes, (len(S), 1)), vectors), S))
-    return out
+def spins_of(placed: Sequence[PlacedPort], slices: Sequence[slice], efforts: Array) -> Spins | None:
+    """Of all ports whose efforts have no potential; None where there is none."""
+    found = [
+        (port.attachment.entry_nodes, *swirl)
+        for port, rows in zip(placed, slices, strict=True)
+        if port.port.relative and (swirl := port.swirl(efforts[rows])) is not None
+    ]
+    if not found:
+        return None
+    width = max(len(ids) for ids, _, _ in found)
+    nodes = [np.tile(np.pad(ids, (0, width - len(ids))), (len(S), 1)) for ids, _, S in found]
+    vectors = [np.pad(own, ((0, 0), (0, width - len(ids)), (0, 0))) for ids, own, _ in found]
+    return Spins(np.concatenate(nodes), np.concatenate(vectors), block_diag(*(S for _, _, S in found)))
 
 
-def swirled(at: Factored, force: Array, found: Sequence[tuple[Spins, Array]]) -> Array:
-    """The step (nc, 3) under a force on the nodes (n, 3) with all of the stiffness."""
-    width = max(spins.nodes.shape[1] for spins, _ in found)
-    nodes = np.concatenate([np.pad(spins.nodes, ((0, 0), (0, width - spins.nodes.shape[1]))) for spins, _ in found])
-    vectors = np.concatenate([np.pad(s.vectors, ((0, 0), (0, width - s.nodes.shape[1]), (0, 0))) for s, _ in found])
-    count, S = 0, np.zeros((len(nodes), len(nodes)))
-    for _, own in found:
-        S[count : count + len(own), count : count + len(own)] = own
-        count += len(own)
-    compliance = at.condense(Rows(at.equations.assembly, []).at([], at.T, Spins(nodes, vectors)), force)
-    S = at.scale * S
-    return compliance.resume(S @ np.linalg.solve(np.eye(count) - compliance.W @ S, compliance.shift))
+def swirled(at: Factored, force: Array, spins: Spins) -> Array:
+    """The step (nc, 3) under a force on the nodes (n, 3) with all of the stiffness; not a number where that is singular."""
+    compliance = at.condense(Rows(at.equations.assembly, []).at([], at.T, spins), force)
+    S = at.scale * spins.S
+    turning = np.eye(len(spins)) - compliance.W @ S
+    if not np.isfinite(turning).all() or np.linalg.det(turning) == 0.0:
+        return np.full((at.equations.assembly.coordinate_count, 3), np.nan)
+    return compliance.resume(S @ np.linalg.solve(turning, compliance.shift))
