@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conftest import random_rotation
-from pliant.body import SpringBody
+from pliant.body import Assembly, SpringBody
 from pliant.errors import InputError, MaterialError, PliantWarning
 from pliant.motion import Dynamics, Statics, natural_modes
 from pliant.port import Cable, Cavity, Point
@@ -256,3 +256,22 @@ def test_a_modulus_for_a_label_that_is_not_there_is_told():
     """Most likely the labels were forgotten: the first such label and those of the lattice are named."""
     with pytest.warns(PliantWarning, match=r"there is E for label 1, but no cell has it: the labels are \[0\]"):
         SpringBody(Lattice.block((2, 1, 1), 0.01), E={0: 1e5, 1: 2e5})
+
+
+def test_springs_inside_a_rigid_part_change_nothing(rng):
+    """They never stretch, and are left out: the coordinates feel the same forces as with all of them, at any pose."""
+    ids = np.flatnonzero(BLOCK.points[:, 0] > 0.025)
+    body = SpringBody(BLOCK, 1e5, fixed=BLOCK.where(x_below=0), rigid={"end": ids})
+    assert len(body.rows) < body.node_count + len(body.springs)
+    assembly = Assembly([body])
+    pose = assembly.moved(assembly.rest(), 2e-3 * rng.uniform(-1, 1, (assembly.coordinate_count, 3)))
+    a, b = body.springs.T
+    way = pose.x[b] - pose.x[a]
+    length = np.linalg.norm(way, axis=1, keepdims=True)
+    pull = (body.spring_constants * (length[:, 0] - body.lengths))[:, None] * way / length
+    force = np.zeros_like(pose.x)
+    np.add.at(force, b, pull)
+    np.add.at(force, a, -pull)
+    T = assembly.slope(pose)
+    want, found = (assembly.force_on_coordinates(T, f) for f in (force, body.force(pose.x)))
+    assert np.abs(want - found).max() < 1e-12 * np.abs(want).max()

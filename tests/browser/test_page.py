@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from visitor import COUNT_UPDATES, FLAGS, Visitor, missing
 
+from pliant.algebra.rotation import from_quaternion, logarithm
 from pliant.device import Channel, Feed, Guard, Recorder, opened_drive
-from pliant.gallery import Choices, find
+from pliant.gallery import Choices, find, tendon
 from pliant.motion import Statics
 from pliant.view import Page
 
@@ -101,6 +102,65 @@ def test_the_emergency_stop_of_the_page_stops_the_drive(chromium):
         assert visitor.complaints == []
         visitor.tab.close()
     assert feed.is_safe
+
+
+def test_the_tip_of_the_tendon_robot_is_dragged_with_its_orientation(chromium):
+    """A ring of the target turns it about one axis and leaves its place; an arrow moves it along one and leaves its
+    orientation; the robot follows both. Rod and discs are in the picture."""
+    robot = tendon.build()
+    with Page(robot, title="tendon") as page:
+        page.open(port=8772)
+        visitor = Visitor(chromium, page)
+        session = page.session
+        visitor.until(lambda: session.snapshot.errors["tip"] < 1e-6, "it hangs")
+        reach = 0.22 * session.size  # of the arrows; rings are at 0.65 of that
+        home = session.snapshot.wish.targets["tip"].copy()
+        frame = from_quaternion(home[3:])
+
+        def ring(angle):
+            return home[:3] + 0.65 * reach * (np.cos(angle) * frame[:, 0] + np.sin(angle) * frame[:, 2])
+
+        drag_until(visitor, ring(0.8), ring(1.05), lambda: np.abs(target_of(session)[3:] - home[3:]).max() > 0.01)
+        turned = target_of(session)
+        turn = frame.T @ logarithm(from_quaternion(turned[3:]) @ frame.T)
+        assert np.abs(turn[1]) > 0.02
+        assert np.abs(turn[[0, 2]]).max() < 1e-3, "about the axis of the ring only"
+        assert np.abs(turned[:3] - home[:3]).max() < 1e-9, "in its place"
+
+        def tip():
+            return robot.displacement(session.snapshot.state, "tip", as_target=True)
+
+        way = logarithm(from_quaternion(turned[3:]) @ frame.T)
+        visitor.until(lambda: logarithm(from_quaternion(tip()[3:]) @ frame.T) @ way > 0.3 * way @ way, "the tip turns")
+        frame = from_quaternion(turned[3:])
+        begin = turned[:3] + 0.6 * reach * frame[:, 0]
+        drag_until(visitor, begin, begin + 0.01 * frame[:, 0], lambda: target_of(session)[0] != home[0])
+        moved = target_of(session)
+        shift = frame.T @ (moved[:3] - turned[:3])
+        assert shift[0] > 0.002
+        assert np.abs(shift[1:]).max() < 1e-6, "along its arrow only"
+        assert moved[3:] == pytest.approx(turned[3:], abs=1e-9)
+        start = tip()[:3]
+        visitor.until(lambda: np.linalg.norm(tip()[:3] - moved[:3]) < 0.01, f"the tip follows from {start}")
+        assert visitor.complaints == []
+        visitor.tab.close()
+
+
+def target_of(session):
+    """The pose that the tip is to have."""
+    return session.snapshot.wish.targets["tip"].copy()
+
+
+def drag_until(visitor, start, end, holds) -> None:
+    """Drag from one place to another; again where a slow browser missed the mouse."""
+    for _ in range(5):
+        visitor.drag(start, end)
+        try:
+            visitor.until(holds, "", seconds=3.0)
+            return
+        except AssertionError:
+            continue
+    raise AssertionError("the mouse never caught the target")
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from pliant.port import (
     Force,
     Frame,
     Hinge,
+    Moment,
     Point,
     Port,
     Stiffness,
@@ -62,6 +63,8 @@ PORTS = {
     "hinge between": Hinge(
         MESH.where(x_above=0.06), point=(0.03, 0.01, 0.02), axis=(0, 1, 0.2), against=MESH.where(x_below=0.02)
     ),
+    "moment on a region": Moment(MESH.where(x_above=0.04), axis=(0.1, 1, 0.2)),
+    "moment on points": Moment(INSIDE, axis=(0, 1, 1)),
     "stiffness": Stiffness(),
     "stiffness of some": Stiffness(np.arange(10, 40)),
 }

@@ -16,6 +16,7 @@ from pliant import (
     Frame,
     Hinge,
     Inverse,
+    Moment,
     Point,
     Robot,
     Statics,
@@ -162,3 +163,21 @@ def test_a_frame_of_places_that_are_no_numbers_is_none():
     for x in (np.full((63, 3), np.nan), np.zeros((63, 3)), np.full((63, 3), np.inf)):
         with np.errstate(invalid="ignore"):
             assert not np.isfinite(attachment.at(x).slopes[3:]).all()
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda robot, moment: robot.actuate("turn", moment),
+        lambda robot, moment: robot.effect("turn", moment),
+        lambda robot, moment: robot.impose("turn", moment, displacement=0.1),
+    ],
+    ids=["actuator", "effector", "held"],
+)
+def test_a_moment_that_follows_can_only_be_a_load(add):
+    """Its turn is no function of the pose, so nobody can want it or hold it there."""
+    made, moment = robot(), Moment(MESH.where(x_above=0.05), axis=(0, 1, 0))
+    with pytest.raises(PliantError, match="no function of the pose; impose its effort, or take a Hinge or a Frame"):
+        add(made, moment)
+    made.impose("turn", moment, effort=1e-4)
+    assert Statics(made).solve().require().iterations < 6

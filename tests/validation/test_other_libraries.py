@@ -1,6 +1,10 @@
-"""The same mesh, law, supports and loads in scikit-fem and felupe give the same numbers."""
+"""The same mesh, law, supports and loads in scikit-fem and felupe, and the same rods in scipy and PyElastica, give the same
+numbers."""
 
 from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
 
 import felupe
 import numpy as np
@@ -222,3 +226,31 @@ def test_rubber_of_felupe(order, figure):
     difference = np.abs(x - body.rest - u).max() / np.abs(u).max()
     figure(f"others.rubber_order{order}", difference, "", 0, "felupe")
     assert difference < 1e-6
+
+
+def peers():
+    """The script that runs rods beside their peers."""
+    file = Path(__file__).parents[2] / "benchmarks" / "peers_rods.py"
+    spec = importlib.util.spec_from_file_location("peers_rods", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_rod_in_space_is_that_of_a_boundary_value_problem():
+    """Its tip under weight and a force across: within 1e-5 of its length of scipy's solve_bvp with 20 elements, and the error
+    falls at least with the square of their length."""
+    script = peers()
+    true, _ = script.balance_by_scipy(1e-9)
+    errors = [np.linalg.norm(script.balance_by_pliant(count)[0] - true) for count in (10, 20)]
+    assert errors[1] < 1e-5
+    assert errors[1] < 0.27 * errors[0]
+
+
+def test_a_rod_swings_as_in_pyelastica():
+    """Its tip within 2 % of the length, at all times, of two runs extrapolated to short elements."""
+    pytest.importorskip("elastica")
+    script = peers()
+    ours, _ = script.swing_by_pliant(8, 0.005)
+    coarse, fine = (script.swing_by_pyelastica(*run)[0] for run in ((40, 1e-4), (80, 5e-5)))
+    assert np.linalg.norm(2 * fine - coarse - ours, axis=1).max() < 0.02 * script.LENGTH

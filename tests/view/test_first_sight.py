@@ -16,6 +16,7 @@ from pliant.view.page.grips import rings
 from pliant.view.page.marks import held_boxes, outwards, spread_points
 from pliant.view.page.motion_page import gone, legend_of, motion_text
 from pliant.view.page.motion_session import Moment
+from pliant.view.page.palette import HELD
 from pliant.view.page.plots import Plots
 from pliant.view.page.rows import Measure
 from pliant.view.page.status import mesh_line, plain, theory_text
@@ -43,8 +44,11 @@ def test_every_robot_is_looked_at_from_above_its_floor(name):
         nodes = page.server.scene._handle_from_node_name
         for port in robot.named(Role.ACTUATOR) + robot.named(Role.EFFECTOR):
             assert nodes[f"/names/{port}/name"].text == port
-        assert nodes["/held/0"].dimensions
         assert nodes["/held/0_word"].text == "held"
+        if robot.bodies[0].deforms:
+            assert nodes["/held/0"].dimensions
+        else:  # a rigid body that is fixed is drawn itself, in another colour
+            assert nodes["/robot/body0"].color == HELD != nodes["/robot/body1"].color
 
 
 def test_with_a_drive_a_page_waits_for_a_hand():

@@ -109,59 +109,73 @@ def load_masters(tied, begin, masters, weights, force):
 
 
 @kernel
-def carry_blocks(jobs, scales, levers, values, out):
+def carry_blocks(groups, jobs, scales, levers, values, out):
     """Add the blocks of pairs of nodes to those of their carriers `out`.
 
-    A job (block B, seat of a, seat of b, mode, four targets) adds scale times
+    A group (seat of a, four targets, jobs from, to) is what a node a has to do with the nodes b of one carrier, a job (2 x
+    block B, plus 1 where B^T stands for B; seat of b) one such pair. With L = -[r] the lever of a node, a group adds
 
-        B, L_a^T B, B L_b, L_a^T B L_b,    L = -[r] the lever of a node
+        S = sum B,   L_a^T S,   P = sum B L_b,   L_a^T P
 
-    to its targets, where they are not -1. mode 1: B^T stands for B; 2: both nodes are on one part, and the mirror image of B
-    counts as well (L_b^T B^T joins L_a^T B, and B L_b is its mirror image); 3: both.
+    to its targets, where they are not -1. scales: of the jobs; none where all are one.
     """
-    nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for t in range(jobs.shape[0]):
-        a, b, mode = jobs[t, 1], jobs[t, 2], jobs[t, 3]
-        B = _scaled(values[jobs[t, 0]], scales[t])
-        if mode & 1:
-            B = _flipped(B)
-        mirrored = mode & 2
-        _add(out[jobs[t, 4]], B)
-        if mirrored:
-            _add(out[jobs[t, 4]], _flipped(B))
-        H = nothing  # [r_b] B^T, whose transpose is B L_b
-        if b >= 0:
-            H = _turned(levers[b], _flipped(B))
-        if jobs[t, 6] >= 0:
-            _add(out[jobs[t, 6]], _flipped(H))
-        if jobs[t, 5] < 0:
-            continue
-        G = _turned(levers[a], B)  # L_a^T B
-        _add(out[jobs[t, 5]], G)
-        if mirrored:
-            _add(out[jobs[t, 5]], H)
-        if jobs[t, 7] < 0:
-            continue
-        W = _turned(levers[b], _flipped(G))  # the transpose of L_a^T B L_b
-        _add(out[jobs[t, 7]], _flipped(W))
-        if mirrored:
-            _add(out[jobs[t, 7]], W)
+    flat = values.reshape(-1)
+    scaled = len(scales) > 0
+    for g in range(groups.shape[0]):
+        S = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        P = S
+        for t in range(groups[g, 5], groups[g, 6]):
+            code, b = jobs[t, 0], jobs[t, 1]
+            B = _block(flat, 9 * (code >> 1), code & 1)
+            if scaled:
+                B = _scaled(B, scales[t])
+            S = _sum(S, B)
+            if b >= 0:
+                P = _sum(P, _on_lever(B, levers[b, 0], levers[b, 1], levers[b, 2]))
+        a = groups[g, 0]
+        _add(out, groups[g, 1], S)
+        if groups[g, 3] >= 0:
+            _add(out, groups[g, 3], P)
+        if a >= 0:
+            _add(out, groups[g, 2], _turned(levers[a], S))
+            if groups[g, 4] >= 0:
+                _add(out, groups[g, 4], _turned(levers[a], P))
 
 
 @kernel
-def _scaled(block, scale):
-    """A block [3, 3] times a number, as nine numbers, row by row."""
+def _block(flat, k, flipped):
+    """A block that begins at k, or its transpose, as nine numbers, row by row."""
+    r, c = (1, 3) if flipped else (3, 1)
     return (
-        scale * block[0, 0], scale * block[0, 1], scale * block[0, 2],
-        scale * block[1, 0], scale * block[1, 1], scale * block[1, 2],
-        scale * block[2, 0], scale * block[2, 1], scale * block[2, 2],
+        flat[k], flat[k + c], flat[k + 2 * c],
+        flat[k + r], flat[k + 4], flat[k + r + 2 * c],
+        flat[k + 2 * r], flat[k + 2 * r + c], flat[k + 8],
     )  # fmt: skip
 
 
 @kernel
-def _flipped(B):
-    """The transpose."""
-    return B[0], B[3], B[6], B[1], B[4], B[7], B[2], B[5], B[8]
+def _scaled(B, scale):
+    return (
+        scale * B[0], scale * B[1], scale * B[2], scale * B[3], scale * B[4], scale * B[5], scale * B[6], scale * B[7],
+        scale * B[8],
+    )  # fmt: skip
+
+
+@kernel
+def _sum(A, B):
+    return (
+        A[0] + B[0], A[1] + B[1], A[2] + B[2], A[3] + B[3], A[4] + B[4], A[5] + B[5], A[6] + B[6], A[7] + B[7], A[8] + B[8],
+    )  # fmt: skip
+
+
+@kernel
+def _on_lever(B, x, y, z):
+    """-B [r], r = (x, y, z)."""
+    return (
+        B[2] * y - B[1] * z, B[0] * z - B[2] * x, B[1] * x - B[0] * y,
+        B[5] * y - B[4] * z, B[3] * z - B[5] * x, B[4] * x - B[3] * y,
+        B[8] * y - B[7] * z, B[6] * z - B[8] * x, B[7] * x - B[6] * y,
+    )  # fmt: skip
 
 
 @kernel
@@ -176,17 +190,17 @@ def _turned(r, B):
 
 
 @kernel
-def _add(out, B):
-    """out [3, 3] += B."""
-    out[0, 0] += B[0]
-    out[0, 1] += B[1]
-    out[0, 2] += B[2]
-    out[1, 0] += B[3]
-    out[1, 1] += B[4]
-    out[1, 2] += B[5]
-    out[2, 0] += B[6]
-    out[2, 1] += B[7]
-    out[2, 2] += B[8]
+def _add(out, k, B):
+    """out[k] [3, 3] += B."""
+    out[k, 0, 0] += B[0]
+    out[k, 0, 1] += B[1]
+    out[k, 0, 2] += B[2]
+    out[k, 1, 0] += B[3]
+    out[k, 1, 1] += B[4]
+    out[k, 1, 2] += B[5]
+    out[k, 2, 0] += B[6]
+    out[k, 2, 1] += B[7]
+    out[k, 2, 2] += B[8]
 
 
 @kernel
@@ -214,10 +228,20 @@ def pull_back(jobs, matrices, values, out):
 
 
 @kernel
-def add_momentum(rows, cols, weights, v, out):
-    """out [n, 3] += M v for a mass matrix of blocks weights[t] I at (rows[t], cols[t]), mirrored."""
+def add_mass(weights, factor, blocks):
+    """blocks [nb, 3, 3] += factor weights [nb] I."""
+    for t in range(weights.shape[0]):
+        w = factor * weights[t]
+        if w != 0.0:
+            for c in range(3):
+                blocks[t, c, c] += w
+
+
+@kernel
+def add_momentum(rows, cols, weights, factor, v, out):
+    """out [n, 3] += factor M v for a mass matrix of blocks weights[t] I at (rows[t], cols[t]), mirrored."""
     for t in range(rows.shape[0]):
-        i, j, w = rows[t], cols[t], weights[t]
+        i, j, w = rows[t], cols[t], factor * weights[t]
         if w == 0.0:
             continue
         for c in range(3):

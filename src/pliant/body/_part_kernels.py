@@ -27,13 +27,21 @@ def turn_bases(parents, rotations, bases, out):
 
 
 @kernel
+def over_angle(square):
+    """sin(angle) / angle, of the square of an angle; small ones by the series, exact to rounding and quicker."""
+    if square < 0.0625:
+        tail = 1.0 - square / 42.0 * (1.0 - square / 72.0 * (1.0 - square / 110.0))
+        return 1.0 - square / 6.0 * (1.0 - square / 20.0 * tail)
+    angle = sqrt(square)
+    return sin(angle) / angle
+
+
+@kernel
 def turn_by(theta, out):
     """out [3, 3]: the rotation by |theta| [rad] about theta [3] (Rodrigues)."""
     x, y, z = theta[0], theta[1], theta[2]
-    angle = sqrt(x * x + y * y + z * z)
-    one, half = 1.0, 1.0  # sin(angle) / angle, and the same of the half
-    if angle > 0.0:
-        one, half = sin(angle) / angle, sin(0.5 * angle) / (0.5 * angle)
+    square = x * x + y * y + z * z
+    one, half = over_angle(square), over_angle(0.25 * square)
     two = 0.5 * half * half
     out[0, 0] = 1.0 - two * (y * y + z * z)
     out[1, 1] = 1.0 - two * (x * x + z * z)
@@ -107,6 +115,16 @@ def move_parts(parents, offsets, slides, turns, ranks, numbers, step, centers, r
         a = parents[p]
         shift = step[numbers[p, 0]] if numbers[p, 0] >= 0 else nothing
         turn = step[numbers[p, 1]] if numbers[p, 1] >= 0 else nothing
+        if a < 0 and ranks[p, 0] == 3 and ranks[p, 1] == 3:  # free: most parts are
+            turn_by(turn, E)
+            for i in range(3):
+                new_centers[p, i] = centers[p, i] + shift[i]
+                for j in range(3):
+                    new_rotations[p, i, j] = (
+                        E[i, 0] * rotations[p, 0, j] + E[i, 1] * rotations[p, 1, j] + E[i, 2] * rotations[p, 2, j]
+                    )
+            straighten(new_rotations[p], E, T)
+            continue
         for i in range(3):  # the pivot and the rotation, seen from the parent
             total = 0.0
             for k in range(3):
@@ -244,7 +262,7 @@ def curve(pairs, slides, turns, forces, moments, out):
 def find_way(parents, slides, turns, numbers, before, turned, after, turned_after, out):
     """out [nc, 3]: the step of the parts' coordinates that leads from centers and rotations [p, 3], [p, 3, 3] to others;
     slides, turns [p, 3, 3]: free directions as they lie in space before."""
-    G, E, way, theta = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
+    G, F, E, way, theta = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
     for p in range(parents.shape[0]):
         a = parents[p]
         for i in range(3):
@@ -258,11 +276,13 @@ def find_way(parents, slides, turns, numbers, before, turned, after, turned_afte
             way[i] = (before[a, i] if a >= 0 else 0.0) - before[p, i]
             for k in range(3):
                 way[i] += G[k, i] * (after[p, k] - (after[a, k] if a >= 0 else 0.0))
-            for j in range(3):  # E = G^T R+ R^T
-                E[i, j] = 0.0
+            for j in range(3):
+                F[i, j] = 0.0
                 for k in range(3):
-                    for m in range(3):
-                        E[i, j] += G[k, i] * turned_after[p, k, m] * turned[p, j, m]
+                    F[i, j] += turned_after[p, i, k] * turned[p, j, k]
+        for i in range(3):
+            for j in range(3):  # E = G^T R+ R^T
+                E[i, j] = G[0, i] * F[0, j] + G[1, i] * F[1, j] + G[2, i] * F[2, j]
         theta[0], theta[1], theta[2] = E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]
         sine = 0.5 * sqrt(theta[0] ** 2 + theta[1] ** 2 + theta[2] ** 2)
         angle = atan2(sine, 0.5 * (E[0, 0] + E[1, 1] + E[2, 2] - 1.0))

@@ -267,7 +267,7 @@ class Assembly:
             return
         carried, pulled = values[self._carried], values[self._pulled]
         carried[:], pulled[:] = 0.0, 0.0
-        kernels.carry_blocks(self._carry.jobs, self._carry.scales, T.levers, values, carried)
+        kernels.carry_blocks(self._carry.groups, self._carry.jobs, self._carry.scales, T.levers, values, carried)
         kernels.pull_back(self._pull.jobs, T.matrices, carried, pulled)
         values[self._constant] = self._constants
         values[self._curved] = 0.0

@@ -207,11 +207,17 @@ class Body(ABC):
     @property
     def is_damped(self) -> bool:
         """Whether anything in it damps motion."""
-        return bool(self.mass_damping or self.stiffness_damping)
+        return bool(self.mass_damping) or self.is_damped_inside
+
+    @property
+    def is_damped_inside(self) -> bool:
+        """Whether it damps by more than its mass."""
+        return bool(self.stiffness_damping)
 
     def add_damping(self, x: Array, scale: float, blocks: Array) -> None:
-        """Add `scale` x the damping [N s/m] that the body has besides Rayleigh's to `blocks` [nb, 3, 3]; here none."""
-        return
+        """Add `scale` x the damping [N s/m] of motions inside the body to `blocks` [nb, 3, 3]: here b R K0 R^T."""
+        if self.stiffness_damping:
+            self.accumulate(x, np.zeros_like(x), blocks, warped=scale * self.stiffness_damping)
 
     def completed(self, ids: Ids) -> Ids:
         """Nodes chosen on the mesh, and those between them that the body has besides; here none."""

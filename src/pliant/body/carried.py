@@ -52,7 +52,7 @@ class Carriers:
 
 
 class CarriedBlocks:
-    """The blocks of carriers that those of nodes add up to: jobs for `kernels.carry_blocks`.
+    """The blocks of carriers that those of nodes add up to: groups of jobs for `kernels.carry_blocks`.
 
     rows, cols (c,): carriers of the blocks, rows >= cols. Those between carriers that are coordinates themselves, at
     `direct_places`, are blocks of `coordinates` (rows, cols); the others have still to be pulled back.
@@ -67,19 +67,25 @@ class CarriedBlocks:
         block, a, b, scales, mirrored, ca, cb = (part[~held] for part in (block, a, b, scales, mirrored, ca, cb))
         swap = ca < cb
         a, b, ca, cb = np.where(swap, b, a), np.where(swap, a, b), np.where(swap, cb, ca), np.where(swap, ca, cb)
-        seat_a, seat_b = carriers.seat[a], carriers.seat[b]
-        same = ca == cb
-        mode = swap.astype(np.int64) + 2 * (same & mirrored)
+        twice = np.flatnonzero((ca == cb) & mirrored)  # on one part, where the mirror image counts too
+        code = 2 * block + swap
+        code = np.concatenate([code, code[twice] ^ 1])
+        a, b = np.concatenate([a, b[twice]]), np.concatenate([b, a[twice]])
+        ca, cb, scales = (np.concatenate([part, part[twice]]) for part in (ca, cb, scales))
+        order = np.lexsort([code, a, cb, ca])
+        code, a, b, ca, cb, scales = (part[order] for part in (code, a, b, ca, cb, scales))
+        begin = np.flatnonzero(np.diff([a, ca, cb], axis=1, prepend=-1).any(axis=0))
+        end = np.append(begin, len(a))[1:]
         size = len(carriers.direct) + 1
+        seat_a, seat_b, ca, cb = carriers.seat[a[begin]], carriers.seat[b[begin]], ca[begin], cb[begin]
         keys = np.stack([ca * size + cb, (ca + 1) * size + cb, ca * size + cb + 1, (ca + 1) * size + cb + 1], axis=1)
-        there = np.stack(
-            [np.ones(len(a), bool), seat_a >= 0, (seat_b >= 0) & ~same, (seat_a >= 0) & (seat_b >= 0)], axis=1
-        )
+        there = np.stack([seat_a >= -1, seat_a >= 0, (seat_b >= 0) & (ca != cb), (seat_a >= 0) & (seat_b >= 0)], axis=1)
         known, number = np.unique(keys[there], return_inverse=True)
         targets = np.full(keys.shape, -1, np.int64)
         targets[there] = number.reshape(-1)
-        self.jobs = np.concatenate([np.stack([block, seat_a, seat_b, mode], axis=1), targets], axis=1)
-        self.scales = scales
+        self.groups = np.concatenate([seat_a[:, None], targets, begin[:, None], end[:, None]], axis=1).astype(np.int32)
+        self.jobs = np.stack([code, carriers.seat[b]], axis=1).astype(np.int32)
+        self.scales = scales if len(ties.tied) else np.empty(0)
         self.rows, self.cols = np.divmod(known, size)
         self.coordinates = carriers.direct[self.rows], carriers.direct[self.cols]
         self.direct_places = np.flatnonzero((self.coordinates[0] >= 0) & (self.coordinates[1] >= 0))

@@ -76,8 +76,8 @@ class JointFrames(Body):
         return 0.5 * (k * off**2 + stop * beyond**2), k * off + stop * beyond, k + stop * (beyond != 0.0)
 
     @property
-    def is_damped(self) -> bool:
-        """See `Body.is_damped`."""
+    def is_damped_inside(self) -> bool:
+        """See `Body.is_damped_inside`."""
         return bool(self._law["damping"].any())
 
     def add_damping(self, x: Array, scale: float, blocks: Array) -> None:

@@ -138,6 +138,11 @@ class RodBody(Body):
         np.add.at(self.load_masses, self.element_nodes, shares.sum(axis=2))
 
     @property
+    def thinnest(self) -> float:
+        """The smallest width of all sections [m]."""
+        return min(float(np.ptp(one.outline, axis=0).min()) for one in self.layout.ends)
+
+    @property
     def mass_total(self) -> float:
         """Mass [kg]."""
         return float(self.load_masses.sum())

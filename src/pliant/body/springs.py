@@ -26,7 +26,7 @@ class SpringBody(Body):
     It behaves like a solid of Young's modulus E and Poisson's ratio 1/4 at small strains; at large ones like its springs.
     Masses sit on the points. Tangents: with n the direction of a spring, t its tension and l its length, the exact one has
     the blocks k n n^T + t / l (I - n n^T); the "warped" one has k n n^T only, which is never negative (a spring under
-    pressure has a negative t) and turns with the spring.
+    pressure has a negative t) and turns with the spring. Springs inside one rigid part never stretch, and are left out.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class SpringBody(Body):
         self.lengths = lattice.lengths if lengths is None else self._per_spring(lengths, "length", "m")
         self.supports = Supports.checked(len(self.rest), fixed, prescribed, sliding, rigid)
         self.supports.require_extended_parts(self.rest)
+        self._leave_out_rigid_springs()
         self._make_blocks()
         self._make_mass(density, mass)
         self.mass_damping, self.stiffness_damping = rayleigh_coefficients(damping)
@@ -97,16 +98,28 @@ class SpringBody(Body):
             )
         return array
 
+    def _leave_out_rigid_springs(self) -> None:
+        """The springs that can stretch at all: the ends of the others are on one rigid part."""
+        part = np.full(len(self.rest), -1)
+        for number, ids in enumerate(self.supports.rigid.values()):
+            part[ids] = number
+        a, b = part[self.springs].T
+        live = (a < 0) | (a != b)
+        self._strained = self.springs, self.spring_constants, self.lengths
+        if not live.all():
+            self._strained = self.springs[live], self.spring_constants[live], self.lengths[live]
+
     def _make_blocks(self) -> None:
         """Blocks by column, the diagonal first: spring s, sorted by its first point i, has the block s + i + 1."""
-        n, first = len(self.rest), self.springs[:, 0].astype(np.int64)
+        springs = self._strained[0]
+        n, first = len(self.rest), springs[:, 0].astype(np.int64)
         before = np.searchsorted(first, np.arange(n))
         self._diagonal = np.arange(n) + before
         count = n + len(first)
         self.rows, self.cols = np.empty(count, np.int64), np.empty(count, np.int64)
         self.rows[self._diagonal] = self.cols[self._diagonal] = np.arange(n)
         apart = np.arange(len(first)) + first + 1
-        self.rows[apart], self.cols[apart] = self.springs[:, 1], first
+        self.rows[apart], self.cols[apart] = springs[:, 1], first
 
     def _make_mass(self, density: PerCell, kind: str) -> None:
         self.masses = np.asarray(self.lattice.volume_shares @ per_cell(self.lattice, density, "density", "kg/m^3"))
@@ -123,8 +136,9 @@ class SpringBody(Body):
 
     def accumulate(self, x: Array, force: Array, blocks: Array, *, exact: float = 0.0, warped: float = 0.0) -> float:
         """See `Body.accumulate`."""
+        springs, constants, lengths = self._strained
         energy: float = kernels.assemble_springs(
-            self.springs, self._diagonal, self.spring_constants, self.lengths, x, exact, warped, force, blocks
+            springs, self._diagonal, constants, lengths, x, exact, warped, force, blocks
         )
         return energy
 

@@ -5,6 +5,7 @@ diamond      the four-legged silicone robot of largilliere2015: its top follows 
 expander     a block of springs whose middle part swells
 finger       a finger closed by one cable
 flexipod     a stiff body on four soft legs that motors turn: it runs
+gripper      two soft pads on leaves and a rigid palm, opened and closed by tendons
 multigait    a four-legged pneumatic walker of five striped actuators
 pneunet      a pneumatic bending finger with its cavity
 tendon       a continuum robot of rod and discs on six tendons: position and orientation
@@ -14,7 +15,7 @@ trunk        an elephant's trunk on eight cables
 from __future__ import annotations
 
 from pliant.errors import InputError
-from pliant.gallery import cantilever, diamond, expander, finger, flexipod, multigait, pneunet, tendon, trunk
+from pliant.gallery import cantilever, diamond, expander, finger, flexipod, gripper, multigait, pneunet, tendon, trunk
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
 from pliant.gallery.follower import Follower, Paths, Report
 from pliant.gallery.mover import Mover
@@ -25,6 +26,7 @@ all_robots: dict[str, Exhibit] = {
     "expander": expander.EXHIBIT,
     "finger": finger.EXHIBIT,
     "flexipod": flexipod.EXHIBIT,
+    "gripper": gripper.EXHIBIT,
     "multigait": multigait.EXHIBIT,
     "pneunet": pneunet.EXHIBIT,
     "tendon": tendon.EXHIBIT,

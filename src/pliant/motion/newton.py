@@ -15,6 +15,7 @@ from pliant.motion.eased import eased
 from pliant.motion.held import Held, HeldStep
 from pliant.motion.increment import Increment
 from pliant.motion.result import Status, StepResult
+from pliant.motion.swirl import spins_of, swirled
 from pliant.robot import State
 from pliant.robot.diagnosis import diagnosis, hardest_load
 from pliant.robot.distortion import Distortion
@@ -77,7 +78,8 @@ class Newton:
 
     Every stable equilibrium is a minimum, so a watchman looks at the value (Chamberlain et al. 1982). Whole steps are taken as
     long as one of `WATCHED` in a row leads below where they began; else it goes back there and shortens the step (Armijo).
-    After one that went too far, the stretch that it has caused is taken out with one tangent (`eased`). Near the minimum,
+    After one that went too far, the stretch that it has caused is taken out with one tangent (`eased`), but for rods, whose
+    tangent knows of it already. Near the minimum,
     where differences of the value drown in rounding, a step that lowers what is out of balance is good as well. With held rows
     it looks at the exact penalty M = Pi0 + sum max(-low s, -high s), s = delta - d, of which every step is a direction
     downhill; there a step that halves what is off (forces and displacements, each over its tolerance) is good too, so that
@@ -108,9 +110,10 @@ class Newton:
         do, so that only what is out of balance is looked at; patience: with mixed tangents or crawling, how many in a row."""
         self.held, self.search, self.tolerance, self.max_iterations = held, search, tolerance, max_iterations
         self._tangent, self._weight, self._times = tangent, weight, times
-        self._any_branch, self._patience = any_branch, patience
+        self._any_branch, self._patience, self._swirls = any_branch, patience, False
         self._increment, self._step = increment, None if increment is None else increment.step
         self._equations, self._size, self._reach = held.robot.equations, held.robot.size, LONGEST
+        self._predicts = self._equations.assembly.predicts
 
     def run(
         self,
@@ -147,7 +150,7 @@ class Newton:
                 continue
             reference, best = here if relaxed == 0 or reference is None else reference, min(best, here.off)
             there = self._whole(here, prescribed)
-            if relaxed > 0 and turned == 0 and not (lost or here.moving or self.held):
+            if relaxed > 0 and turned == 0 and not (lost or here.moving or self.held or self._predicts):
                 there = self._eased(here, there)
             if here.moving or not self.search or (not lost and self._is_better(there, reference, offset, best)):
                 relaxed = 0
@@ -178,7 +181,7 @@ class Newton:
     def _margin(self, here: _Point) -> float:
         """How far an equilibrium is from losing stability; held rows may keep it stable where the tangent does not."""
         report = here.at.report
-        known = self._tangent == "exact" and here.at.definite and report.negatives == 0
+        known = self._tangent == "exact" and here.at.definite and report.negatives == 0 and not self._swirls
         return report.smallest_ratio / self._equations.unloaded.pivot if known else np.nan
 
     def _after(self, state: State, pose: Pose, efforts: Array) -> State:
@@ -189,7 +192,7 @@ class Newton:
 
     def _arrived(self, here: _Point, escapes: int) -> tuple[Status, Pose | None]:
         """How it ended at an equilibrium, and where to go on from, where it is unstable and is to be left."""
-        if self._increment is not None:
+        if self._increment is not None or self._swirls:
             return Status.CONVERGED, None
         excess = here.move.excess if self._tangent == "exact" else self._excess(here)
         if excess == 0:
@@ -278,7 +281,7 @@ class Newton:
     def _point(self, pose: Pose, efforts: Array, offset: Array | float, prescribed: Array | None) -> _Point:
         """Linearized at a pose under efforts (m + k,), with the step from there."""
         here = self._stepping(pose, efforts, offset, prescribed, EXACT)
-        if self._any_branch and here.is_usable:
+        if (self._any_branch or self._swirls) and here.is_usable:
             return here
         if here.is_usable and here.move.excess == 0:
             return here
@@ -333,6 +336,8 @@ class Newton:
             force -= at.force_of_prescribed(shift) / at.scale
         allowed = np.maximum(self.tolerance * largest, at.force_rounding())
         move = held.linear_step(at, at.scale * force, efforts, offset)
+        if not held and (spins := spins_of(at.placed, list(at.equations.slices.values()), efforts)) is not None:
+            move, self._swirls = replace(move, step=swirled(at, at.scale * force, spins)), True
         close = self._close(move, efforts, allowed)
         short = held.shortfall(pose.x) - offset
         off = self._off(at.imbalance(gradient, allowed), short, efforts, move, close)
@@ -397,7 +402,7 @@ class Newton:
             reached <= merit + 1e-4 * length * slope
             or (abs(reached - merit) <= rounding and off < reference.off)
             or (held and off <= 0.5 * best)
-            or (self._any_branch and off < reference.off)
+            or ((self._any_branch or self._swirls) and off < reference.off)
         )
 
     def _searched(

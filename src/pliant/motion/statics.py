@@ -154,7 +154,8 @@ class Statics:
         """With the whole load in what is told of a part of it that leads beyond what a material bears; of a moment that keeps
         its direction, with what to do instead."""
         if result.cause is None and result.status in (Status.NOT_CONVERGED, Status.STALLED):
-            turning = [name for name, own in self.robot.ports.items() if own.port.turns_under(goal[own.rows])]
+            x, ports = result.state.x, self.robot.ports
+            turning = [name for name, own in ports.items() if own.attachment.faced(x).swirl(goal[own.rows]) is not None]
             return replace(result, cause=_no_potential(turning[0], result)) if turning else result
         distortion = result.cause.evidence.get("distortion") if result.cause is not None else None
         if not isinstance(distortion, Distortion):
@@ -202,11 +203,11 @@ def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def _no_potential(name: str, result: StepResult) -> PliantError:
-    """Why the search for a minimum ends nowhere under a moment about a fixed direction."""
+    """Why the search ends nowhere under a moment without a potential."""
     return NotConvergedError(
-        f"the moment of {name!r} keeps its direction in space, so it has no potential, and statics stopped after "
-        f"{result.iterations} iterations",
-        remedy=f"give the rotation in its place, robot.impose({name!r}, Frame(...), displacement=...), which has that moment "
-        "as its effort; or a torque in a joint, Hinge.on(joint), or a pair of cables, which follow",
+        f"the moment of {name!r} has no potential, and statics stopped after {result.iterations} iterations",
+        remedy="bring it on in more parts, Statics(robot, load_steps=16); or give the rotation in its place, "
+        f"robot.impose({name!r}, Frame(...), displacement=...), which has that moment as its effort; or a torque in a joint, "
+        "Hinge.on(joint)",
         result=result,
     )

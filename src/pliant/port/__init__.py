@@ -11,6 +11,7 @@ load) is said by the robot.
     Center   force on a region [N]                                  position of its centre [m]
     Frame    force and moment on a region [N, N m]                  its position and orientation [m, rad]
     Hinge    torque on a region about an axis, or in a joint [N m]  its angle [rad]
+    Moment   moment about an axis that follows a part [N m]         its turn since the linearization [rad]
     Flex     none: a sensor                                         sum of rotations of parts [its own unit]
     Slider   force in a sliding joint [N]                           its way [m]
     Cavity   pressure [Pa] in a closed surface                      gain of volume [m^3]
@@ -27,11 +28,12 @@ from pliant.port.force import Force
 from pliant.port.frame import Frame
 from pliant.port.hinge import Hinge
 from pliant.port.joint import HingeOnJoint, JointPort, Slider
+from pliant.port.moment import Moment
 from pliant.port.point import Point
 from pliant.port.port import Attachment, PlacedPort, Port
 from pliant.port.stiffness import Stiffness
 
-all_ports: tuple[type[Port], ...] = (Cable, Capstan, Force, Point, Center, Frame, Hinge, Cavity, Stiffness)
+all_ports: tuple[type[Port], ...] = (Cable, Capstan, Force, Point, Center, Frame, Hinge, Moment, Cavity, Stiffness)
 
 __all__ = [
     "Attachment",
@@ -45,6 +47,7 @@ __all__ = [
     "Hinge",
     "HingeOnJoint",
     "JointPort",
+    "Moment",
     "PlacedPort",
     "Point",
     "Port",

@@ -36,9 +36,9 @@ class Frame(Port):
         log(R R_ref^T),    d log = J(log) w,    w = (tr V I - V)^-1 sum y_i x dx_i,    y_i = R (X_i - C) / k
 
     with R_ref the orientation at the linearization, where J = I: there the rows are the spin and the effort is the moment
-    about the axes of space. A moment that keeps its direction in space has no potential, so its curvature is that of
-    lambda . log(R R_ref^T) at the reference, its symmetric part. Read without a reference (`robot.displacement`), the
-    rotation is that from rest, |log| <= pi.
+    about the axes of space. A moment that keeps its direction in space has no potential: its curvature is that of
+    lambda . log(R R_ref^T), at the reference the symmetric part of the load's stiffness; `swirl` has the other. Read without a
+    reference (`robot.displacement`), the rotation is that from rest, |log| <= pi.
 
     Targets are seven numbers: position and unit quaternion wxyz of the rotation from rest (`robot.displacement(state, name,
     as_target=True)` gives those of a state); without rotation rows, one number per row.
@@ -133,10 +133,20 @@ class Frame(Port):
         out = np.zeros((6, len(p), 3))
         out[np.arange(3), :, np.arange(3)] = 1 / len(p)
         if self._turns:
-            R, _, G = self._fit(p)
-            J = logarithm_slope(logarithm(R @ self._from.T))
-            out[3:] = np.einsum("rs,isc->ric", J @ G, cross_matrix(self._arms @ R.T))
+            J = logarithm_slope(logarithm(self.orientation(p) @ self._from.T))
+            out[3:] = np.einsum("rs,skc->rkc", J, self.spins(p))
         return np.asarray(out[self._rows])
+
+    def spins(self, p: Array) -> Array:
+        """How the region's spin (3,) [rad] goes with its points, [3, k, 3]."""
+        R, _, G = self._fit(p)
+        return np.asarray(np.einsum("rs,isc->ric", G, cross_matrix(self._arms @ R.T)))
+
+    def swirl(self, p: Array, efforts: Array) -> tuple[Array, Array] | None:
+        """Of a moment that keeps its direction in space."""
+        moment = np.zeros(6)
+        moment[self._rows] = efforts
+        return (self.spins(p), 0.5 * cross_matrix(moment[3:])) if moment[3:].any() else None
 
     def curvature(self, p: Array, efforts: Array) -> Array:
         """With m = G J^T lambda, G = (tr V I - V)^-1, the gradient by A is [m] R; its slope along the nine directions of A."""

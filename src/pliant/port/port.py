@@ -79,6 +79,8 @@ class Port(ABC):
     """Whether its points, or regions, may be on several bodies."""
     sensed_only: ClassVar[bool] = False
     """Whether it has no effort at all."""
+    load_only: ClassVar[bool] = False
+    """Whether its displacement is no function of the pose, so that it can only be imposed by its effort, or looked at."""
     remembers: ClassVar[bool] = False
     """Whether rows beyond `given_rows` have a law of their own with memory (see `inner_law`)."""
 
@@ -166,10 +168,10 @@ class Port(ABC):
         """How many of the rows a user gives an effort or a displacement; the others follow from `inner_law`."""
         return len(self.row_names)
 
-    def turns_under(self, efforts: Array) -> bool:
-        """Whether efforts [rows] have a moment that keeps its direction in space, and so no potential."""
-        turning = np.array([unit == "rad" for unit in self.row_units], bool)
-        return self.relative and bool(len(turning) and efforts[: len(turning)][turning].any())
+    def swirl(self, p: Array, efforts: Array) -> tuple[Array, Array] | None:
+        """Rows B [r, k, 3] and a skew matrix S [r, r]: with the points moved by dp, the forces of efforts [rows] that have no
+        potential change by B^T S B dp besides what `curvature` says. None where they have one."""
+        return None
 
     def first_memory(self) -> Array:
         """What a port that remembers knows at rest."""
@@ -302,10 +304,15 @@ class Attachment:
         """H on the entry nodes (rows, e, 3), of this port (measured from somewhere) with its points at p."""
         if self._straight is not None:
             return self._straight
-        out = np.zeros((self.row_count, len(self.entry_nodes), 3))
-        spread(self._begin, self._slots, self._weights, port.slope(p), out)
+        out = self.spread_rows(port.slope(p))
         if port.straight:
             self._straight = out
+        return out
+
+    def spread_rows(self, rows: Array) -> Array:
+        """Rows on the entry nodes (r, e, 3) from those on the points (r, k, 3)."""
+        out = np.zeros((len(rows), len(self.entry_nodes), 3))
+        spread(self._begin, self._slots, self._weights, rows, out)
         return out
 
     def spread_blocks(self, blocks: Array) -> Array:
@@ -363,6 +370,11 @@ class PlacedPort:
         """What the port adds to the warped tangent in its place, or None."""
         blocks = self.port.warped_curvature(self.p, efforts)
         return None if blocks is None else self.attachment.spread_blocks(blocks)
+
+    def swirl(self, efforts: Array) -> tuple[Array, Array] | None:
+        """Rows on the entry nodes (r, e, 3) and a skew matrix (r, r) of efforts that have no potential (`Port.swirl`)."""
+        found = self.port.swirl(self.p, efforts)
+        return None if found is None else (self.attachment.spread_rows(found[0]), found[1])
 
     def shortfall(self, target: Array) -> Array:
         """delta minus the one that a target asks for, (rows,)."""

@@ -46,8 +46,10 @@ def begun(assembly: Assembly, loose: list[Loose], state: State, step: TimeStep) 
     parts, now, before = assembly.parts, state.pose, state.past.pose
     way = np.zeros((assembly.coordinate_count, 3))
     parts.way(before.centers, before.rotations, now.centers, now.rotations, way)
-    on = parts.moved(now.centers, now.rotations, step.h / state.past.h * way)  # every joint goes on as it went
-    parts.way(pose.centers, pose.rotations, *on, way)
+    way *= step.h / state.past.h  # every joint goes on as it went
+    if pose is not now:
+        on = parts.moved(now.centers, now.rotations, way)
+        parts.way(pose.centers, pose.rotations, *on, way)
     return pose, assembly.moved(pose, way)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pliant.algebra.sparse import Cholesky, multiply
 from pliant.body import Assembly, Body, Jointed, Pose
-from pliant.body._assembly_kernels import add_momentum
+from pliant.body._assembly_kernels import add_mass, add_momentum
 from pliant.body.body import Led, Tangent
 from pliant.checks import one_of
 from pliant.port import PlacedPort
@@ -241,15 +241,20 @@ class Equations:
     def _add_inertia(self, pose: Pose, step: TimeStep, damping: Array | None) -> Array | None:
         """M + tau D; returns D v (n, 3) [N] with the v that the step ends with if it leaves the nodes at the pose, None where
         that is nothing."""
-        blocks, drag = self.values[: self.assembly.body_slices[-1].stop], None
+        bodies, slices, tau = self.assembly.bodies, self.assembly.body_slices, step.tau
+        blocks, drag = self.values[: slices[-1].stop], None
         if damping is not None:
-            blocks += step.tau * damping
-        elif any(body.is_damped for body in self.assembly.bodies):
-            self._add_damping(pose.x if step.damped_at is None else step.damped_at, blocks, step.tau)
-            if step.damped_at is not None:
-                drag = self.times_blocks(blocks, step.velocity(pose.x)) / step.tau
-        for k, body in enumerate(self.assembly.bodies):
-            np.einsum("bii->bi", self.values[self.assembly.body_slices[k]])[:] += body.mass_weights[:, None]
+            blocks += tau * damping
+            for body, own in zip(bodies, slices, strict=True):
+                add_mass(body.mass_weights, 1.0, self.values[own])
+            return None
+        if step.damped_at is not None and any(body.is_damped for body in bodies):
+            drag = self.momentum(v := step.velocity(pose.x), damped=True)
+        inside = self._add_damping_inside(pose.x if step.damped_at is None else step.damped_at, blocks, tau)
+        if inside and drag is not None:
+            drag += self.times_blocks(blocks, v) / tau
+        for body, own in zip(bodies, slices, strict=True):
+            add_mass(body.mass_weights, 1.0 + tau * body.mass_damping, self.values[own])
         return drag
 
     def _part(self, body: int) -> slice:
@@ -297,17 +302,17 @@ class Equations:
     def damping_blocks(self, x: Array) -> Array:
         """The blocks of D = a M + b R K0 R^T of all bodies with the nodes at x (n, 3), (nb, 3, 3)."""
         out = np.zeros((self.assembly.body_slices[-1].stop, 3, 3))
-        self._add_damping(x, out, 1.0)
+        self._add_damping_inside(x, out, 1.0)
+        for body, own in zip(self.assembly.bodies, self.assembly.body_slices, strict=True):
+            add_mass(body.mass_weights, body.mass_damping, out[own])
         return out
 
-    def _add_damping(self, x: Array, out: Array, weight: float) -> None:
-        for k, body in enumerate(self.assembly.bodies):
-            part, blocks = self._part(k), out[self.assembly.body_slices[k]]
-            if body.stiffness_damping:
-                body.accumulate(x[part], np.zeros_like(x[part]), blocks, warped=weight * body.stiffness_damping)
-            if body.mass_damping:
-                np.einsum("bii->bi", blocks)[:] += (weight * body.mass_damping * body.mass_weights)[:, None]
-            body.add_damping(x[part], weight, blocks)
+    def _add_damping_inside(self, x: Array, out: Array, weight: float) -> bool:
+        """Add weight x D to blocks without what goes with the mass; returns whether there is any."""
+        damped = [k for k, body in enumerate(self.assembly.bodies) if body.is_damped_inside]
+        for k in damped:
+            self.assembly.bodies[k].add_damping(x[self._part(k)], weight, out[self.assembly.body_slices[k]])
+        return bool(damped)
 
     def times_blocks(self, blocks: Array, v: Array) -> Array:
         """The product of the bodies' blocks (nb, 3, 3) with a vector on the nodes, (n, 3)."""
@@ -316,10 +321,11 @@ class Equations:
         multiply(rows, cols, blocks, v.reshape(-1), out.reshape(-1))
         return out
 
-    def momentum(self, v: Array) -> Array:
-        """M v [kg m/s], (n, 3)."""
+    def momentum(self, v: Array, *, damped: bool = False) -> Array:
+        """M v [kg m/s], (n, 3); damped: a M v [N] with Rayleigh's coefficient of every body."""
         out = np.zeros_like(v)
         for k, body in enumerate(self.assembly.bodies):
-            part = self._part(k)
-            add_momentum(body.rows, body.cols, body.mass_weights, v[part], out[part])
+            part, factor = self._part(k), body.mass_damping if damped else 1.0
+            if factor:
+                add_momentum(body.rows, body.cols, body.mass_weights, factor, v[part], out[part])
         return out

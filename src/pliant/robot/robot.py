@@ -304,6 +304,11 @@ class Robot:
             )
         if port.sensed_only and role is not Role.SENSOR:
             raise InputError(f"{name!r} is a {type(port).__name__}, a sensor", remedy="add it with sense(...)")
+        if port.load_only and role not in (Role.IMPOSED, Role.SENSOR):
+            raise InputError(
+                f"{name!r} is a {type(port).__name__}, whose displacement is no function of the pose",
+                remedy="impose its effort, or take a Hinge or a Frame",
+            )
         place = self._places.of(port, body, f"port {name!r}")
         bounds = Limits.checked(name, port.given_rows, *limits, able=port.effort_range)
         effort = np.zeros(len(port.row_names))

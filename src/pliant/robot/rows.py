@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,24 @@ from numpy.typing import NDArray
 from pliant.body import Assembly, Slope
 from pliant.port import Attachment, PlacedPort
 from pliant.robot._row_kernels import rows_on_coordinates
-from pliant.robot.extra import NO_ROWS, ExtraRows
+from pliant.robot.extra import NO_ROWS
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
+
+
+class NodeRows(Protocol):
+    """Rows that are given by their slopes at nodes, the same number of nodes each."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def nodes(self) -> Ids:
+        """(k, j)."""
+
+    @property
+    def vectors(self) -> Array:
+        """(k, j, 3)."""
 
 
 class CompressedRows(NamedTuple):
@@ -42,7 +56,7 @@ class Rows:
         self._counts = assembly.coordinates_per_node
         self._size = 3 * int(self._counts[self._nodes].sum())
 
-    def at(self, placed: Sequence[PlacedPort], T: Slope, extra: ExtraRows = NO_ROWS) -> CompressedRows:
+    def at(self, placed: Sequence[PlacedPort], T: Slope, extra: NodeRows = NO_ROWS) -> CompressedRows:
         """H with these ports (those of the parts) where they are, and then the extra rows; T: see `Assembly.slope`."""
         vectors = [p.slopes[part].reshape(-1, 3) for p, part in zip(placed, self._parts, strict=True)]
         begin, nodes, size = self._begin, self._nodes, self._size

@@ -18,6 +18,7 @@ from pliant.motion import Modes
 from pliant.robot import Robot, State
 
 Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
 
 
 def draw_bodies(
@@ -205,14 +206,29 @@ class _Scene:
             body, nodes, surface = part
             rest, now = (surface.positions(place)[surface.triangles] for place in (body.rest, x[nodes]))
             axes.add_collection3d(Poly3DCollection(rest, linewidth=0.3, **shadow))
-            faces = colours.to_rgba(self._stress(x, part)) if body.deforms else RIGID
-            axes.add_collection3d(Poly3DCollection(now, facecolor=faces, edgecolor=(0, 0, 0, 0.25), linewidth=0.3))
+            if body.deforms:
+                faces = {"facecolor": colours.to_rgba(self._stress(x, part)), "edgecolor": (0, 0, 0, 0.25)}
+            else:  # its triangles mean nothing: light shows its shape
+                now = self._seen(now, surface.triangles)
+                faces = {"facecolors": [RIGID] * len(now), "edgecolors": [RIGID] * len(now), "shade": True}
+            axes.add_collection3d(Poly3DCollection(now, linewidth=0.3, **faces))
         self._frame(axes)
         axes.view_init(*self._view)
         axes.set_title(title)
         if legend and any(body.deforms for body, _, _ in self._parts):
             canvas.colorbar(colours, ax=axes, shrink=0.6, pad=0.08).set_label("von Mises stress [kPa]")
         return canvas
+
+    def _seen(self, corners: Array, triangles: Ids) -> Array:
+        """Those of the triangles [t, 3, 3] of a closed surface that look at the viewer: large ones are sorted wrongly by their
+        middles, and those behind would show through. All of them where the surface is open."""
+        edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        if (np.unique(edges, axis=0, return_counts=True)[1] != 2).any():
+            return corners
+        high, around = np.deg2rad(self._view)
+        viewer = np.array([np.cos(high) * np.cos(around), np.cos(high) * np.sin(around), np.sin(high)])
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        return np.asarray(corners[normals @ viewer > -0.2 * np.linalg.norm(normals, axis=1)])
 
     def _frame(self, axes: Any) -> None:
         """Equal scales on all axes; labels in millimetres."""

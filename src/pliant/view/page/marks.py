@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from pliant.body import Body
 from pliant.robot import Robot, State
 from pliant.view.page.grips import Grip
 from pliant.view.page.palette import HELD
@@ -98,34 +99,38 @@ def outwards(name: str, points: Mapping[str, int], ways: Mapping[str, Array], ri
 
 def held_boxes(robot: Robot, size: float) -> list[tuple[Array, Array]]:
     """Lowest and highest corners [3] of boxes around what is fixed, one for every piece that hangs together."""
+    return [box for body in robot.bodies for box in _boxes_of(body, size)]
+
+
+def _boxes_of(body: Body, size: float) -> list[tuple[Array, Array]]:
+    fixed = np.zeros(body.node_count, dtype=bool)
+    fixed[body.supports.fixed] = True
+    surface = body.surface()
+    points = surface.positions(body.rest)
+    held = np.asarray((fixed[surface.nodes] | (surface.weights == 0.0)).all(axis=1))
+    triangles = surface.triangles[held[surface.triangles].all(axis=1)]
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]]]) if len(triangles) else np.zeros((0, 2), int)
+    graph: Any = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(points),) * 2)
+    _, piece = connected_components(graph, directed=False)
     boxes = []
-    for body in robot.bodies:
-        fixed = np.zeros(body.node_count, dtype=bool)
-        fixed[body.supports.fixed] = True
-        surface = body.surface()
-        points = surface.positions(body.rest)
-        held = np.asarray((fixed[surface.nodes] | (surface.weights == 0.0)).all(axis=1))
-        triangles = surface.triangles[held[surface.triangles].all(axis=1)]
-        edges = (
-            np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]]]) if len(triangles) else np.zeros((0, 2), int)
-        )
-        graph: Any = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(points),) * 2)
-        _, piece = connected_components(graph, directed=False)
-        for number in np.unique(piece[triangles[:, 0]]) if len(triangles) else ():
-            own = points[held & (piece == number)]
-            boxes.append((own.min(axis=0) - EDGE * size, own.max(axis=0) + EDGE * size))
+    for number in np.unique(piece[triangles[:, 0]]) if len(triangles) else ():
+        own = points[held & (piece == number)]
+        boxes.append((own.min(axis=0) - EDGE * size, own.max(axis=0) + EDGE * size))
     return boxes
 
 
 def mark_held(scene: Any, robot: Robot, size: float, up: Array) -> list[Any]:
-    """Clamps where the robot is held, and a word beside each; the handles of the words."""
-    words = []
-    for k, (low, high) in enumerate(held_boxes(robot, size)):
-        middle, extent = (low + high) / 2, high - low
-        scene.add_box(
-            f"/held/{k}", color=HELD, dimensions=tuple(extent), position=middle, opacity=0.45, cast_shadow=False,
-            receive_shadow=False,
-        )  # fmt: skip
+    """Clamps where the robot is held, and a word beside each; the handles of the words. A rigid body that is fixed as a whole
+    has no clamp: it is drawn itself, in another colour."""
+    words: list[Any] = []
+    boxes = [(body.deforms, box) for body in robot.bodies for box in _boxes_of(body, size)]
+    for clamped, (low, high) in boxes:
+        k, middle, extent = len(words), (low + high) / 2, high - low
+        if clamped:
+            scene.add_box(
+                f"/held/{k}", color=HELD, dimensions=tuple(extent), position=middle, opacity=0.45, cast_shadow=False,
+                receive_shadow=False,
+            )  # fmt: skip
         top = middle + 0.5 * np.abs(extent @ np.abs(up)) * up
         words.append(
             scene.add_label(f"/held/{k}_word", "held", position=top, font_screen_scale=0.7, anchor="bottom-center")

@@ -100,10 +100,12 @@ class Page(ServedPage):
         """Tell, once, how much too stiff four-node tets are on this mesh."""
         lines = []
         for body in self.session.robot.bodies:
-            if isinstance(body, TetBody):
+            if isinstance(body, TetBody) and not len(body.supports.fixed) and self.session.robot.joints:
+                lines = [MeshLine("How stiff the meshes of joined bodies are is not judged here.", False)]
+            elif isinstance(body, TetBody):
                 try:
                     lines.append(mesh_line(body.order, body.discretization_error().worst, self.session.follows))
                 except PliantError as problem:
                     lines.append(MeshLine(f"How good the mesh is, is not known: {problem}.", False))
         if not self._closing.is_set():
-            self._panel.tell_mesh(lines)
+            self._panel.tell_mesh(lines or [MeshLine("There are no tets, whose mesh could be too coarse.", False)])

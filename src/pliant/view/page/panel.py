@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.body import RodBody
 from pliant.device import Feed
 from pliant.port import Cable, Cavity
 from pliant.robot import Robot, State
+from pliant.robot.mounted import Mounted
 from pliant.robot.roles import Role
 from pliant.view.figures import Figure
 from pliant.view.page.bars import actuator_bars
@@ -178,9 +180,8 @@ class Panel:
 
     def _add_view(self) -> None:
         gui, scene = self._gui, self._scene
-        ports = [mounted.port for mounted in self._session.robot.ports.values()]
+        inside = any(_is_inside(mounted, self._session.robot) for mounted in self._session.robot.ports.values())
         with gui.add_folder("View"):
-            inside = any(isinstance(p, Cavity) or (isinstance(p, Cable) and len(p.points) > 1) for p in ports)
             stress = gui.add_checkbox("Stress", False, hint="Colour by von Mises stress.")
             self._legend = gui.add_html("", visible=False)
             through = gui.add_checkbox("See through", inside, hint="Show cables and cavities inside the body.")
@@ -221,3 +222,13 @@ class Panel:
     def tell_mesh(self, lines: Sequence[MeshLine]) -> None:
         """How good the mesh of every body is."""
         self._mesh.content = mesh_text(lines)
+
+
+def _is_inside(mounted: Mounted, robot: Robot) -> bool:
+    """Whether a port is hidden in a solid: a cavity, or a cable through a body that is neither rods nor rigid."""
+    names = mounted.body if isinstance(mounted.body, tuple) else (mounted.body,)
+    bodies = [body for name, body in zip(robot.body_names, robot.bodies, strict=True) if name in names]
+    solid = any(body.deforms and not isinstance(body, RodBody) for body in bodies)
+    return isinstance(mounted.port, Cavity) or (
+        isinstance(mounted.port, Cable) and len(mounted.port.points) > 1 and solid
+    )

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.body import RodBody
 from pliant.port import Cable, Cavity, Force
 from pliant.robot import Robot, State
 from pliant.view.page.palette import CAVITY, SLACK, TAUT, mixed
 
 Array = NDArray[np.float64]
+
+THICKEST = 70.0
+"""A taut cable is drawn as thick as a robot of this many times the thickness of its thinnest rod would have it: about as thick
+as that rod, which it must not hide."""
 
 
 class DrawnPort(ABC):
@@ -121,4 +126,9 @@ def drawn_ports(scene: Any, robot: Robot, size: float) -> list[DrawnPort]:
     kinds = {
         name: next((k for t, k in KINDS.items() if isinstance(own.port, t)), None) for name, own in robot.ports.items()
     }
-    return [kind(scene, robot, name, size) for name, kind in kinds.items() if kind is not None]
+    slim = min([size, *(THICKEST * body.thinnest for body in robot.bodies if isinstance(body, RodBody))])
+    return [
+        kind(scene, robot, name, slim if kind is DrawnCable else size)
+        for name, kind in kinds.items()
+        if kind is not None
+    ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.control.trajectory import Trajectory
 from pliant.view.page.grips import grips_of
 from pliant.view.page.marks import Names, held_boxes, mark_held
-from pliant.view.page.palette import BODY, GHOST, TARGET, rounded
+from pliant.view.page.palette import BODY, GHOST, HELD, TARGET, rounded
 from pliant.view.page.ports import drawn_ports
 from pliant.view.page.session import Session
 from pliant.view.page.skin import skins_of
@@ -51,7 +51,7 @@ class Scene:
         self._skins = skins_of(robot)
         rest = robot.rest().x
         self._bodies = [
-            scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=BODY)
+            scene.add_mesh_simple(f"/robot/body{k}", skin.vertices(x), skin.faces, color=BODY if skin.moves else HELD)
             for k, skin in enumerate(self._skins)
         ]
         self._ghosts = [
@@ -163,7 +163,7 @@ class Scene:
         for k, body in enumerate(self._bodies):
             self._ghosts[k].visible = now.rest
             body.visible = not now.stress
-            body.opacity = 0.3 if now.through else None
+            body.opacity = 0.3 if now.through and self._skins[k].moves else None
             if now.stress != before.stress:
                 self._stress[k].show(now.stress)
                 self._drawn = self._coloured = None

@@ -41,6 +41,8 @@ class Skin(Hull):
         """first_node: number of the body's first node among those of the robot."""
         super().__init__(body.rest, body.surface(), first_node)
         self.body = body
+        self.moves = body.deforms or not len(body.supports.fixed)
+        """False for a rigid body that is fixed in space."""
 
     def stress(self, x: Array) -> Array:
         """Von Mises stress [Pa] at the vertices, [v]; none in what does not deform."""
