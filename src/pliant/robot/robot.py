@@ -86,23 +86,28 @@ class Robot:
     def touch(
         self,
         name: str,
-        other: Obstacle,
+        other: Obstacle | Body | str,
         *,
         body: str | Body | None = None,
         friction: float | None = None,
         surface: SurfaceMesh | Sphere | None = None,
+        other_surface: SurfaceMesh | Sphere | None = None,
         spacing: float | None = None,
     ) -> None:
-        """Let a body touch an obstacle: points of its surface stay out of it, and stick to it or slide by Coulomb's law.
+        """Let a body touch an obstacle or another body: their surfaces stay out of each other, and stick or slide by Coulomb's
+        law.
 
-        body: by name or itself, where there are several; friction: Coulomb's coefficient, by default the obstacle's; surface:
-        what the body touches with, at rest [m]: a mesh that it carries, or of a `RigidBody` a `Sphere` (round, whatever is
-        drawn), by default its own surface; spacing [m]: of the points that are looked at, by default all of the surface.
-        Motions through time (`Dynamics`, `settled`, plants) know contact.
+        other: an obstacle, or a body of the robot, itself or by name; body: by name or itself, where there are several;
+        friction: Coulomb's coefficient, by default the obstacle's, 0.5 between bodies; surface: what the body touches with, at
+        rest [m]: a mesh that it carries, or of a `RigidBody` a `Sphere` (round, whatever is drawn), by default its own
+        surface; other_surface: the same of the other body; spacing [m]: of the points that are looked at, by default all of
+        the surface. Motions through time (`Dynamics`, `settled`, plants) know contact.
         """
         if not isinstance(name, str) or not name or name in self._touches:
             raise InputError(f"the name of a touch is {name!r}", remedy="give each touch a text of its own")
-        self._touches[name] = touching(self._places, name, other, body, friction, surface, spacing)
+        self._touches[name] = touching(
+            self._places, self.joined, name, other, body, friction, surface, other_surface, spacing
+        )
 
     def move_obstacle(self, name: str, position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> None:
         """Put the obstacle of a touch elsewhere: position (3,) [m] and quaternion wxyz of its own origin, at the end of the
@@ -114,9 +119,10 @@ class Robot:
         mu = number(friction, f"friction of touch {name!r}", least=0.0)
         self._touches[name] = replace(self._touch_named(name), friction=mu)
 
-    def contacts(self, state: State, name: str) -> ContactReport:
-        """Where the robot touches an obstacle at a state, and with which forces."""
-        return reported(self._touch_named(name), state)
+    def contacts(self, state: State, name: str, *, open_too: bool = False) -> ContactReport:
+        """Where a body touches an obstacle or another body at a state, and with which forces on it; open_too: also points that
+        are close without touching."""
+        return reported(self._touch_named(name), state, open_too)
 
     def _touch_named(self, name: str) -> Touch:
         if name not in self._touches:

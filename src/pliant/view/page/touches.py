@@ -38,7 +38,7 @@ class DrawnTouch:
     def draw(self, state: State) -> None:
         """Show it at this state."""
         touch, report = self._robot.touches[self._name], self._robot.contacts(state, self._name)
-        self._obstacle.position, self._obstacle.wxyz = tuple(touch.position), tuple(to_quaternion(touch.rotation))
+        self._obstacle.position, self._obstacle.wxyz = tuple(touch.obstacle.position), tuple(to_quaternion(touch.obstacle.rotation))
         self._largest = max(self._largest, float(np.linalg.norm(report.forces, axis=1).max(initial=0.0)))
         arrows = LONGEST * self._size / self._largest * report.forces if self._largest > 0 else report.forces
         for handle, which in zip(self._arrows, (~report.slides, report.slides), strict=True):
@@ -53,7 +53,7 @@ def drawn_touches(scene: Any, robot: Robot, size: float) -> list[DrawnTouch]:
 
 def _surface_of(touch: Touch, size: float) -> SurfaceMesh:
     """What is drawn of an obstacle, as seen from its origin."""
-    obstacle = touch.obstacle
+    obstacle = touch.obstacle.obstacle
     if isinstance(obstacle, Solid):
         return obstacle.surface
     if isinstance(obstacle, Sphere):

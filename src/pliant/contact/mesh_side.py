@@ -1,0 +1,146 @@
+"""A body that touches with a surface of triangles."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.body.surface import CarriedSurface
+from pliant.contact.side import Carried, Hits
+from pliant.errors import InputError
+from pliant.shape.facets import Facets, PlacedFacets
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+FLAT = 1e-6
+"""A point around which no normal differs from the mean by more than this is within a flat part of the surface."""
+
+
+class MeshSide:
+    """Points of the surface of a body, each carried by nodes of the robot, and the triangles between them."""
+
+    keeps_points, is_flat, radius = True, False, 0.0
+
+    def __init__(
+        self,
+        surface: CarriedSurface,
+        rest: Array,
+        first_node: int,
+        spacing: float | None = None,
+        *,
+        flat_points: bool = True,
+    ) -> None:
+        """rest (n, 3): the nodes of the body at rest; first_node: of the body among those of the robot; spacing [m]: points
+        closer to one that is there already are left out; flat_points: False leaves out those within flat parts of the surface,
+        where the corners around them tell all (rigid bodies)."""
+        used, own = np.unique(surface.triangles, return_inverse=True)
+        if not len(used):
+            raise InputError("the body has no surface to touch with", remedy="give surface=, or choose another body")
+        positions = surface.positions(rest)[used]
+        self.facets = Facets(positions, own.reshape(-1, 3))
+        self.nodes, self.weights = first_node + surface.nodes[used], surface.weights[used]
+        self.edge, self.chosen = self.facets.edge, np.arange(len(used))
+        if spacing is not None:
+            self.edge, self.chosen = max(self.edge, spacing), _thinned(positions, spacing)
+        if not flat_points:
+            self.chosen = self.chosen[~_flat(self.facets, positions)[self.chosen]]
+        self.count = len(self.chosen)
+        self.is_rigid = bool((self.nodes == self.nodes[0]).all())
+        """Whether the same nodes carry all points."""
+        self.corners = self.nodes[self.facets.triangles], self.weights[self.facets.triangles]
+        """Nodes and weights of the corners of all triangles, (t, 3, k) each, in the order of the tree."""
+
+    def at(self, x: Array) -> PlacedMesh:
+        """See `Side`."""
+        return PlacedMesh(self, x)
+
+    def positions(self, x: Array) -> Array:
+        """Where all points of the surface are with the nodes of the robot at x (n, 3), (v, 3) [m]."""
+        if self.nodes.shape[1] == 1:
+            return np.asarray(x[self.nodes[:, 0]])
+        return np.asarray(np.einsum("va,vai->vi", self.weights, x[self.nodes]))
+
+
+class PlacedMesh:
+    """See `PlacedSide`. A material point is a face and the weights of its corners."""
+
+    def __init__(self, side: MeshSide, x: Array) -> None:
+        self._side, self._all = side, side.positions(x)
+        self.points = self._all if side.count == len(self._all) else self._all[side.chosen]
+
+    @property
+    def normals(self) -> Array:
+        """See `PlacedSide`."""
+        areas = self._facets.node_areas[self._side.chosen]
+        return np.asarray(areas / np.maximum(np.linalg.norm(areas, axis=1), 1e-300)[:, None])
+
+    @cached_property
+    def _facets(self) -> PlacedFacets:
+        return self._side.facets.at(self._all)
+
+    def moved(self, ahead: Array) -> Array:
+        """See `PlacedSide`."""
+        return self._side.positions(ahead)[self._side.chosen]
+
+    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Ids, Array, Array]:
+        """See `PlacedSide`: gaps and slips are those of the same point."""
+        which = self._side.chosen[ids]
+        weights = self._side.weights[which]
+        return self._side.nodes[which], weights, weights
+
+    def drift(self, ahead: Array) -> tuple[Array, float]:
+        """See `PlacedSide`."""
+        ways = self._side.positions(ahead) - self._all
+        mean = ways.mean(axis=0)
+        return mean, float(np.sqrt(((ways - mean) ** 2).sum(axis=1).max()))
+
+    def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
+        """See `PlacedSide`."""
+        return Hits(*self._facets.hits(points, normals, reach))
+
+    def crossed(self, points: Array, steps: Array) -> Hits:
+        """See `PlacedSide`."""
+        found, shares = self._facets.crossed(points, steps, np.arange(len(points)))
+        ways = self._facets.normals[found]
+        high = np.einsum("pi,pi->p", ways, points - self._facets.places(found, shares))
+        return Hits(np.where(found >= 0, high, np.inf), ways, found, shares)
+
+    def carried(self, faces: Ids, materials: Array) -> Carried:
+        """See `PlacedSide`."""
+        nodes, weights = (part[faces] for part in self._side.corners)
+        mixed, count = materials[:, :, None] * weights, len(faces)
+        offsets = np.zeros((count, 3))
+        if self._side.is_rigid:
+            return Carried(nodes[:, 0], mixed.sum(axis=1), offsets)
+        width = 3 * nodes.shape[2]
+        return Carried(nodes.reshape(count, width), mixed.reshape(count, width), offsets)
+
+    def material(self, faces: Ids, points: Array) -> Array:
+        """See `PlacedSide`: in the plane of the face."""
+        return self._facets.shares_of(faces, points)
+
+
+def _flat(facets: Facets, positions: Array) -> NDArray[np.bool_]:
+    """Which points are within flat parts of a surface."""
+    placed, flat = facets.at(positions), np.ones(len(positions), bool)
+    lengths = np.linalg.norm(placed.node_areas, axis=1)
+    for corner in facets.triangles.T:
+        along = np.einsum("ti,ti->t", placed.node_areas[corner], placed.normals)
+        flat[corner[along < (1.0 - FLAT) * lengths[corner]]] = False
+    return flat
+
+
+def _thinned(points: Array, spacing: float) -> Ids:
+    """Numbers of points that are at least so far from each other, the first come first."""
+    from scipy.spatial import cKDTree
+
+    tree, left = cKDTree(points), np.ones(len(points), bool)
+    for k in range(len(points)):
+        if left[k]:
+            close = tree.query_ball_point(points[k], spacing)
+            left[close] = False
+            left[k] = True
+    return np.flatnonzero(left)
