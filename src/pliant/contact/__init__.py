@@ -11,7 +11,7 @@ Remembered              what a state keeps of them
 
 from pliant.contact.ball_side import BallSide
 from pliant.contact.contacts import Contacts, Remembered
-from pliant.contact.mesh_side import MeshSide
+from pliant.contact.mesh_side import MeshSide, SixNodePatches
 from pliant.contact.obstacle_side import ObstacleSide
 from pliant.contact.obstacles import Gaps, Obstacle, Plane, Solid, Sphere
 from pliant.contact.one_way import OneWay
@@ -29,6 +29,7 @@ __all__ = [
     "Plane",
     "Remembered",
     "Side",
+    "SixNodePatches",
     "Solid",
     "Sphere",
     "Touch",

@@ -37,7 +37,6 @@ class Remembered:
         part.ids[:] -= first
         return part
 
-
     def with_others(self, other: Remembered) -> Remembered:
         """These, and then others."""
         both = ((getattr(own, name.name) for own in (self, other)) for name in fields(self))
@@ -92,4 +91,3 @@ class Contacts:
                 both = [np.pad(own, ((0, 0), (0, width - own.shape[1]))) for own in both]
             parts.append(np.concatenate(both))
         return Contacts(*parts)
-

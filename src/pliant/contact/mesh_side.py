@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,19 @@ FLAT = 1e-6
 """A point around which no normal differs from the mean by more than this is within a flat part of the surface."""
 
 
+class SixNodePatches(NamedTuple):
+    """What triangles (t, 3) are parts of, on ten-node bodies: patches of six nodes (t, 6), corners and then the middles of
+    edges 01, 12, 20; and their corners' barycentric coordinates there (t, 3, 3)."""
+
+    nodes: Ids
+    corners: Array
+
+    def weights(self, faces: Ids, shares: Array) -> Array:
+        """Of the six nodes (c, 6), for places on triangles: N_i = L_i (2 L_i - 1), N_ij = 4 L_i L_j."""
+        L = np.einsum("ca,cal->cl", shares, self.corners[faces])
+        return np.concatenate([L * (2.0 * L - 1.0), 4.0 * L * L[:, [1, 2, 0]]], axis=1)
+
+
 class MeshSide:
     """Points of the surface of a body, each carried by nodes of the robot, and the triangles between them."""
 
@@ -32,15 +46,16 @@ class MeshSide:
         spacing: float | None = None,
         *,
         flat_points: bool = True,
+        patches: SixNodePatches | None = None,
     ) -> None:
         """rest (n, 3): the nodes of the body at rest; first_node: of the body among those of the robot; spacing [m]: points
         closer to one that is there already are left out; flat_points: False leaves out those within flat parts of the surface,
-        where the corners around them tell all (rigid bodies)."""
+        where the corners around them tell all (rigid bodies); patches: of the triangles on a ten-node body, by its nodes."""
         used, own = np.unique(surface.triangles, return_inverse=True)
         if not len(used):
             raise InputError("the body has no surface to touch with", remedy="give surface=, or choose another body")
         positions = surface.positions(rest)[used]
-        self.facets = Facets(positions, own.reshape(-1, 3))
+        self.facets = Facets(positions, own.reshape(-1, 3).astype(np.int32))
         self.nodes, self.weights = first_node + surface.nodes[used], surface.weights[used]
         self.edge, self.chosen = self.facets.edge, np.arange(len(used))
         if spacing is not None:
@@ -52,6 +67,8 @@ class MeshSide:
         """Whether the same nodes carry all points."""
         self.corners = self.nodes[self.facets.triangles], self.weights[self.facets.triangles]
         """Nodes and weights of the corners of all triangles, (t, 3, k) each, in the order of the tree."""
+        order = self.facets.order
+        self.patches = patches and SixNodePatches(first_node + patches.nodes[order], patches.corners[order])
 
     def at(self, x: Array) -> PlacedMesh:
         """See `Side`."""
@@ -110,7 +127,10 @@ class PlacedMesh:
 
     def carried(self, faces: Ids, materials: Array) -> Carried:
         """See `PlacedSide`."""
-        nodes, weights = (part[faces] for part in self._side.corners)
+        patches = self._side.patches
+        if patches is not None:
+            return Carried(patches.nodes[faces], patches.weights(faces, materials), np.zeros((len(faces), 3)))
+        nodes, weights = self._side.corners[0][faces], self._side.corners[1][faces]
         mixed, count = materials[:, :, None] * weights, len(faces)
         offsets = np.zeros((count, 3))
         if self._side.is_rigid:

@@ -19,18 +19,18 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ObstacleSide:
-    """An obstacle at a pose, position (3,) [m] and rotation (3, 3): a wall (`PlacedSide`) wherever the nodes of a robot are. A
+    """An obstacle at a pose, position (3,) [m] and rotation (3, 3): a wall (`PlacedWall`) wherever the nodes of a robot are. A
     material point is a place (3,) [m] as seen from the obstacle's own origin."""
 
     obstacle: Obstacle
     position: Array = field(default_factory=lambda: np.zeros(3))
     rotation: Array = field(default_factory=lambda: np.eye(3))
 
-    edge, radius, count, keeps_points = np.inf, 0.0, 0, True
+    edge = np.inf
 
     @property
     def is_flat(self) -> bool:
-        """See `Side`."""
+        """See `Wall`."""
         return self.obstacle.is_flat
 
     def to(self, position: ArrayLike, quaternion: ArrayLike, who: str) -> ObstacleSide:
@@ -44,20 +44,20 @@ class ObstacleSide:
         return replace(self, position=p, rotation=from_quaternion(q / np.linalg.norm(q)))
 
     def at(self, x: Array) -> ObstacleSide:
-        """See `Side`: it is where it is."""
+        """See `Wall`: it is where it is."""
         return self
 
     def drift(self, ahead: Array) -> tuple[Array, float]:
-        """See `PlacedSide`."""
+        """See `PlacedWall`."""
         return np.zeros(3), 0.0
 
     def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
-        """See `PlacedSide`."""
+        """See `PlacedWall`."""
         own = None if normals is None else normals @ self.rotation
         return self._hits(self.obstacle.gaps((points - self.position) @ self.rotation, own))
 
     def crossed(self, points: Array, steps: Array) -> Hits:
-        """See `PlacedSide`."""
+        """See `PlacedWall`."""
         return self._hits(self.obstacle.crossed((points - self.position) @ self.rotation, steps @ self.rotation))
 
     def _hits(self, gaps: Gaps) -> Hits:
@@ -66,10 +66,10 @@ class ObstacleSide:
         )
 
     def carried(self, faces: Ids, materials: Array) -> Carried:
-        """See `PlacedSide`: no node carries them."""
+        """See `PlacedWall`: no node carries them."""
         none = np.empty((len(faces), 0))
         return Carried(none.astype(np.int64), none, self.position + materials @ self.rotation.T)
 
     def material(self, faces: Ids, points: Array) -> Array:
-        """See `PlacedSide`."""
+        """See `PlacedWall`."""
         return np.asarray((points - self.position) @ self.rotation)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.contact import contact_kernels as kernels
+from pliant.contact import _contact_kernels as kernels
 from pliant.contact.contacts import Contacts, Remembered
-from pliant.contact.side import Carried, Hits, PlacedSide, Side
+from pliant.contact.side import Carried, Hits, PlacedSide, PlacedWall, Side, Wall
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -31,7 +31,7 @@ class OneWay:
     """
 
     side: Side
-    wall: Side
+    wall: Wall
 
     @property
     def edge(self) -> float:
@@ -39,14 +39,14 @@ class OneWay:
         return min(self.side.edge, self.wall.edge)
 
     def contacts(
-        self, here: PlacedSide, there: PlacedSide, x: Array, ahead: Array, memory: Remembered, friction: float
+        self, here: PlacedSide, there: PlacedWall, x: Array, ahead: Array, memory: Remembered, friction: float
     ) -> Contacts:
         """The points that may touch in a step, with both sides where they are, the nodes at x (n, 3) before it and at `ahead`
         (n, 3) where nothing stops them, on from what is remembered."""
         ids, gaps, hits = self._in_sight(here, there, x, ahead)
         return self._on_from(here, there, x, ahead, ids, gaps, hits, memory, friction)
 
-    def _in_sight(self, here: PlacedSide, there: PlacedSide, x: Array, ahead: Array) -> tuple[Ids, Array, Hits]:
+    def _in_sight(self, here: PlacedSide, there: PlacedWall, x: Array, ahead: Array) -> tuple[Ids, Array, Hits]:
         close, radius, points = CLOSE * self.edge, self.side.radius, here.points
         steps = here.moved(ahead) - points
         drift, spread = there.drift(ahead)
@@ -58,7 +58,7 @@ class OneWay:
         hits, moves = hits.chosen(ids), ahead - x
         gaps = hits.distances - radius
         place = there.carried(hits.faces, hits.materials)
-        approach = np.einsum("ci,ci->c", hits.normals, steps[ids] - place._replace(offsets=0.0).at(moves))
+        approach = np.einsum("ci,ci->c", hits.normals, steps[ids] - place._replace(offsets=np.zeros(3)).at(moves))
         near = gaps + AHEAD * np.minimum(approach, 0.0) <= close
         if not self.wall.is_flat:
             near &= gaps <= self.edge
@@ -68,7 +68,14 @@ class OneWay:
         return ids[near], gaps[near], hits.chosen(near)
 
     def _crossing(
-        self, there: PlacedSide, points: Array, steps: Array, fast: Ids, near: NDArray[np.bool_], gaps: Array, hits: Hits
+        self,
+        there: PlacedWall,
+        points: Array,
+        steps: Array,
+        fast: Ids,
+        near: NDArray[np.bool_],
+        gaps: Array,
+        hits: Hits,
     ) -> tuple[NDArray[np.bool_], Array, Hits]:
         """What fast points run into, in place of what is nearest."""
         own, way = points[fast], steps[fast]
@@ -85,7 +92,7 @@ class OneWay:
     def _on_from(
         self,
         here: PlacedSide,
-        there: PlacedSide,
+        there: PlacedWall,
         x: Array,
         ahead: Array,
         ids: Ids,
@@ -99,7 +106,17 @@ class OneWay:
         fresh, stuck_to, anchors = np.empty(count, bool), hits.faces.copy(), hits.materials.copy()
         kernels.fill_frames(hits.normals, frames)
         kernels.go_on(
-            ids, frames, keeps, memory.ids, memory.forces, memory.faces, memory.anchors, forces, fresh, stuck_to, anchors
+            ids,
+            frames,
+            keeps,
+            memory.ids,
+            memory.forces,
+            memory.faces,
+            memory.anchors,
+            forces,
+            fresh,
+            stuck_to,
+            anchors,
         )
         nodes, lifting, slipping = here.touching(ids, hits.normals, ahead)
         below, stuck = there.carried(hits.faces, hits.materials), there.carried(stuck_to, anchors)
@@ -109,14 +126,25 @@ class OneWay:
             lifting = np.concatenate([lifting, -below.weights, none], axis=1)
             slipping = np.concatenate([slipping, none, -stuck.weights], axis=1)
         kernels.begin_rows(
-            nodes, lifting, slipping, x, frames, stuck.offsets, gaps, keeps, CLOSE * edge, LATEST * edge, origins, depths
+            nodes,
+            lifting,
+            slipping,
+            x,
+            frames,
+            stuck.offsets,
+            gaps,
+            keeps,
+            CLOSE * edge,
+            LATEST * edge,
+            origins,
+            depths,
         )
         return Contacts(
             ids, nodes, slipping, lifting, gaps, frames, origins, depths, hits.faces, stuck_to, anchors, forces, fresh,
             np.full(count, friction)
         )  # fmt: skip
 
-    def remembered(self, there: PlacedSide, contacts: Contacts, forces: Array, x: Array) -> Remembered:
+    def remembered(self, there: PlacedWall, contacts: Contacts, forces: Array, x: Array) -> Remembered:
         """After a step that ended with the nodes at x (n, 3) and forces (c, 3) [N] along the frames: anchors are next to where
         points were after the first step, stay there where they stick, and go along where they slide."""
         holds = forces[:, 0] > 0.0
@@ -130,4 +158,3 @@ class OneWay:
         anchors = np.where(goes[:, None], there.material(faces, points), own.anchors)
         in_space = np.einsum("cr,crk->ck", forces, own.frames)
         return Remembered(own.ids, in_space, own.frames[:, 0], faces, anchors, slides)
-

@@ -12,8 +12,8 @@ Ids = NDArray[np.int64]
 
 
 class Hits(NamedTuple):
-    """Of points: signed distances from a wall (p,) [m], infinite where it is out of sight; the way out of it (p, 3); and what is
-    there: a face (p,) and three numbers (p, 3), a material point of the wall in its own terms (`PlacedSide.carried`)."""
+    """Of points: signed distances from a wall (p,) [m], infinite where it is out of sight; the way out of it (p, 3); and what
+    is there: a face (p,) and three numbers (p, 3), a material point of the wall in its own terms (`PlacedSide.carried`)."""
 
     distances: Array
     normals: Array
@@ -22,7 +22,7 @@ class Hits(NamedTuple):
 
     def chosen(self, which: Ids | NDArray[np.bool_]) -> Hits:
         """Some of them."""
-        return Hits(*(part[which] for part in self))
+        return Hits(self.distances[which], self.normals[which], self.faces[which], self.materials[which])
 
 
 class Carried(NamedTuple):
@@ -37,24 +37,12 @@ class Carried(NamedTuple):
         return np.asarray(np.einsum("cj,cji->ci", self.weights, x[self.nodes]) + self.offsets)
 
 
-class PlacedSide(Protocol):
-    """A side with the nodes of the robot where they are."""
-
-    points: Array
-    """(v, 3) [m]."""
-    normals: Array | None
-    """Of the surface at the points (v, 3), where that is known."""
-
-    def moved(self, ahead: Array) -> Array:
-        """Where the points go with the nodes of the robot at `ahead` (n, 3), (v, 3) [m]."""
-
-    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Ids, Array, Array]:
-        """Nodes (c, j) of points ids (c,) that touch something with these normals (c, 3); their weights (c, j) for gaps; and those
-        (c, j) of what must not slip, in a step in which nodes go to `ahead` (n, 3)."""
+class PlacedWall(Protocol):
+    """What points look at, with the nodes of the robot where they are."""
 
     def drift(self, ahead: Array) -> tuple[Array, float]:
-        """How far the wall goes as a whole (3,) [m] with the nodes of the robot at `ahead` (n, 3), and how far at most a place of it
-        goes besides [m]."""
+        """How far the wall goes as a whole (3,) [m] with the nodes of the robot at `ahead` (n, 3), and how far at most a place
+        of it goes besides [m]."""
 
     def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
         """How far points (p, 3), on surfaces with normals (p, 3), are from the wall, as far as reach (p,) [m]."""
@@ -69,19 +57,54 @@ class PlacedSide(Protocol):
         """The material points (c, 3) of faces (c,) next to points (c, 3) [m]."""
 
 
-class Side(Protocol):
-    """A body or an obstacle in contact."""
+class PlacedSide(PlacedWall, Protocol):
+    """A body with the nodes of the robot where they are: a wall, and points of its own."""
 
-    edge: float
-    """Mean distance of neighbouring points [m]: what is small beside it is no matter."""
-    radius: float
-    """How far around its points the surface is [m]."""
-    count: int
-    """Number of points."""
-    keeps_points: bool
-    """Whether a point is the same piece of material at every step, so that it can stick to a place."""
-    is_flat: bool
-    """Whether the wall is a plane: the nearest place tells all of it."""
+    @property
+    def points(self) -> Array:
+        """Where its points are (v, 3) [m]."""
+
+    @property
+    def normals(self) -> Array | None:
+        """Of the surface at the points (v, 3), where that is known."""
+
+    def moved(self, ahead: Array) -> Array:
+        """Where the points go with the nodes of the robot at `ahead` (n, 3), (v, 3) [m]."""
+
+    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Ids, Array, Array]:
+        """Nodes (c, j) of points ids (c,) that touch something with these normals (c, 3); their weights (c, j) for gaps; and
+        those (c, j) of what must not slip, in a step in which nodes go to `ahead` (n, 3)."""
+
+
+class Wall(Protocol):
+    """What points may touch."""
+
+    @property
+    def edge(self) -> float:
+        """Mean distance of neighbouring points [m]: what is small beside it is no matter."""
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a plane: the nearest place tells all of it."""
+
+    def at(self, x: Array) -> PlacedWall:
+        """With the nodes of the robot at x (n, 3) [m]."""
+
+
+class Side(Wall, Protocol):
+    """A body in contact: a wall, and points of its own."""
+
+    @property
+    def radius(self) -> float:
+        """How far around its points the surface is [m]."""
+
+    @property
+    def count(self) -> int:
+        """Number of points."""
+
+    @property
+    def keeps_points(self) -> bool:
+        """Whether a point is the same piece of material at every step, so that it can stick to a place."""
 
     def at(self, x: Array) -> PlacedSide:
         """With the nodes of the robot at x (n, 3) [m]."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.contact.contacts import Contacts, Remembered
 from pliant.contact.obstacle_side import ObstacleSide
 from pliant.contact.one_way import CLOSE, OneWay
-from pliant.contact.side import PlacedSide, Side
+from pliant.contact.side import PlacedSide, PlacedWall, Side
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -47,10 +47,6 @@ class Touch:
         return OneWay(self.side, self.against)
 
     @property
-    def _back(self) -> OneWay:
-        return OneWay(self.against, self.side)
-
-    @property
     def obstacle(self) -> ObstacleSide | None:
         """The obstacle where it is, None for a body."""
         return self.against if isinstance(self.against, ObstacleSide) else None
@@ -59,42 +55,50 @@ class Touch:
         """The same with the obstacle elsewhere: position (3,) [m] and quaternion wxyz of its origin."""
         if self.obstacle is None:
             raise InputError(
-                f"touch {self.name!r} is with a body of the robot", remedy="its own motion moves it; move obstacles only"
+                f"touch {self.name!r} is with a body of the robot",
+                remedy="its own motion moves it; move obstacles only",
             )
         return replace(self, against=self.obstacle.to(position, quaternion, self.name))
 
     def contacts(self, x: Array, ahead: Array, memory: Remembered) -> Contacts:
         """The points that may touch in a step, with the nodes at x (n, 3) before it and at `ahead` (n, 3) where nothing stops
         them, on from what is remembered."""
-        here, there = self.side.at(x), self.against.at(x)
-        if self.obstacle is not None:
-            return self._way.contacts(here, there, x, ahead, memory, self.friction)
-        count = self.side.count
+        other, count, here = self.against, self.side.count, self.side.at(x)
+        if isinstance(other, ObstacleSide):
+            return self._way.contacts(here, other, x, ahead, memory, self.friction)
+        there = other.at(x)
         ours = self._way.contacts(here, there, x, ahead, memory.between(0, count), self.friction)
-        others = memory.between(count, count + self.against.count)
-        theirs = self._back.contacts(there, here, x, ahead, others, self.friction)
+        known = memory.between(count, count + other.count)
+        theirs = OneWay(other, self.side).contacts(there, here, x, ahead, known, self.friction)
         if len(ours) and len(theirs):
-            theirs = theirs.chosen(_apart(there.points[theirs.ids], here.points[ours.ids], SAME * self._way.edge))
+            same = SAME * self._way.edge
+            p, q = here.points[ours.ids] - self.side.radius * ours.frames[:, 0], there.points[theirs.ids]
+            if self.side.keeps_points:
+                theirs = theirs.chosen(_apart(q, p, same))
+            else:  # a point that can stick is worth more than one that cannot
+                ours = ours.chosen(_apart(p, q, same))
         return ours.with_others(theirs.counted_from(count))
 
     def remembered(self, contacts: Contacts, forces: Array, x: Array) -> Remembered:
         """After a step that ended with the nodes at x (n, 3) and forces (c, 3) [N] along the frames (`OneWay.remembered`)."""
-        there = self.against.at(x)
-        if self.obstacle is not None:
-            return self._way.remembered(there, contacts, forces, x)
+        other = self.against
+        if isinstance(other, ObstacleSide):
+            return self._way.remembered(other, contacts, forces, x)
         ours = contacts.ids < self.side.count
-        first = self._way.remembered(there, contacts.chosen(ours), forces[ours], x)
-        second = self._back.remembered(self.side.at(x), contacts.chosen(~ours), forces[~ours], x)
-        return first.with_others(second)
+        first = self._way.remembered(other.at(x), contacts.chosen(ours), forces[ours], x)
+        back = OneWay(other, self.side)
+        return first.with_others(back.remembered(self.side.at(x), contacts.chosen(~ours), forces[~ours], x))
 
     def seen(self, x: Array, reach: float = 0.0, ids: Ids | None = None) -> Seen:
         """Points of both sides that are inside the other or as near as that [m], or those of some numbers (c,) wherever they
         are, with the nodes at x (n, 3); normals lead out of what `body` touches."""
-        here, there, count = self.side.at(x), self.against.at(x), self.side.count
-        ours = _seen(self._way, here, there, reach, None if ids is None else ids[ids < count])
-        if self.obstacle is not None:
-            return ours
-        theirs = _seen(self._back, there, here, reach, None if ids is None else ids[ids >= count] - count)
+        other, count, here = self.against, self.side.count, self.side.at(x)
+        mine = None if ids is None else ids[ids < count]
+        if isinstance(other, ObstacleSide):
+            return _seen(self._way, here, other, reach, mine)
+        there = other.at(x)
+        ours = _seen(self._way, here, there, reach, mine)
+        theirs = _seen(OneWay(other, self.side), there, here, reach, None if ids is None else ids[ids >= count] - count)
         return Seen(
             np.concatenate([ours.ids, count + theirs.ids]),
             np.concatenate([ours.points, theirs.points]),
@@ -112,7 +116,7 @@ class Touch:
         return np.where(ids < self.side.count, 1.0, -1.0)
 
 
-def _seen(way: OneWay, here: PlacedSide, there: PlacedSide, reach: float, ids: Ids | None) -> Seen:
+def _seen(way: OneWay, here: PlacedSide, there: PlacedWall, reach: float, ids: Ids | None) -> Seen:
     points, radius, normals = here.points, way.side.radius, None if way.wall.is_flat else here.normals
     if ids is not None:
         points, normals, reach = points[ids], None if normals is None else normals[ids], np.inf

@@ -16,13 +16,14 @@ from pliant.body.body import Tangent
 from pliant.checks import as_numbers, number
 from pliant.contact import Obstacle, Sphere, Touch
 from pliant.errors import InputError, SupportError
-from pliant.port import Attachment, Cable, Port
+from pliant.port import Attachment, Cable, Frame, Port
 from pliant.robot.diagnosis import diagnosis
 from pliant.robot.equations import AT_ONCE, Equations, Loads, Times
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.linearization import Linearization
 from pliant.robot.mounted import Mounted, Ports, errors_about
 from pliant.robot.places import BodyLike, Places, named_bodies, named_joints
+from pliant.robot.placing import RigidMotion
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 from pliant.robot.time_step import Scheme, TimeStep
@@ -461,6 +462,26 @@ class Robot:
         them to a motion, as in `Statics(robot).solve(prescribed=robot.prescribed_rest + (0.01, 0, 0))`."""
         assembly = self.equations.assembly
         return np.asarray(assembly.rest_x[assembly.prescribed])
+
+    def placed(self, state: State, frame: str, reading: ArrayLike) -> State:
+        """The state moved rigidly to where a `Frame` was measured: position [m] and quaternion wxyz (7,).
+
+        Nodes, velocities, the past and contacts go along, and what sticks to an obstacle sticks to it where it is then. For
+        robots that nothing holds: supports stay where they are.
+        """
+        port = self._ports[frame].port
+        if not isinstance(port, Frame):
+            raise InputError(f"{frame!r} is a {type(port).__name__}", remedy="give the name of a Frame of the robot")
+        assembly = self.equations.assembly
+        if len(assembly.sliding) or assembly.held.any():
+            raise InputError("supports hold the robot where it is", remedy="only a robot without them can be placed")
+        measured = as_numbers(reading)
+        if measured.shape != (7,) or not np.isfinite(measured).all() or np.linalg.norm(measured[3:]) < 1e-9:
+            raise InputError(
+                f"the reading of {frame!r} is {reading!r}", remedy="give a position [m] and a quaternion wxyz (7,)"
+            )
+        motion = RigidMotion.between(self.displacement(state, frame, as_target=True), measured)
+        return motion.state(state, self._touches)
 
     def unbalanced(self, state: State) -> float:
         """The largest force out of balance at this state over the largest load on a node."""

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.body import Body, RigidBody
+from pliant.body import Body, RigidBody, TetBody
 from pliant.body.surface import CarriedSurface
 from pliant.checks import number, require_kind_of
-from pliant.contact import BallSide, MeshSide, Obstacle, ObstacleSide, Remembered, Side, Sphere, Touch
+from pliant.contact import BallSide, MeshSide, Obstacle, ObstacleSide, Remembered, Side, SixNodePatches, Sphere, Touch
 from pliant.errors import InputError
 from pliant.robot.places import Places
 from pliant.robot.state import State
 from pliant.shape import SurfaceMesh
+from pliant.shape.topology import unique_edges
 
 Array = NDArray[np.float64]
 
@@ -124,12 +125,14 @@ def _side(
         if not rigid:
             raise InputError(f"{who} has a Sphere on a {type(own).__name__}", remedy="a Sphere is for a RigidBody")
         return BallSide(surface, own, first)
-    carried = own.surface()
+    carried, patches = own.surface(), None
+    if surface is None and isinstance(own, TetBody) and own.order == 2:
+        carried, patches = _with_middles(own)
     if surface is not None:
         require_kind_of(surface, "surface", SurfaceMesh)
         carried = CarriedSurface(*own.embed(surface.nodes), surface.triangles.astype(np.int64))
     try:
-        side = MeshSide(carried, own.rest, first, spacing, flat_points=not (rigid and among_bodies))
+        side = MeshSide(carried, own.rest, first, spacing, flat_points=not (rigid and among_bodies), patches=patches)
     except InputError as error:
         raise InputError(f"{who}: {error.what}", remedy=error.remedy) from error
     if among_bodies and not side.facets.is_closed:
@@ -138,6 +141,19 @@ def _side(
             remedy="give a closed surface=; open ones are for obstacles (Solid)",
         )
     return side
+
+
+def _with_middles(body: TetBody) -> tuple[CarriedSurface, SixNodePatches]:
+    """The surface of a ten-node body with the middles of its edges, which carry all of an even pressure."""
+    points, triangles = body.mesh.nodes, body.mesh.boundary_triangles()[0]
+    edges, own = unique_edges(triangles, np.array([[0, 1], [1, 2], [2, 0]]))
+    ids, weights = body.embed(points[edges].mean(axis=1))
+    middles = ids[np.arange(len(ids)), weights.argmax(axis=1)]
+    six = np.concatenate([triangles, middles[own]], axis=1).astype(np.int64)
+    quarters = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
+    places = np.concatenate([np.eye(3), 0.5 * (np.eye(3) + np.eye(3)[[1, 2, 0]])])
+    patches = SixNodePatches(np.repeat(six, 4, axis=0), np.tile(places[quarters], (len(six), 1, 1)))
+    return CarriedSurface.of_nodes(six[:, quarters].reshape(-1, 3)), patches
 
 
 def reported(touch: Touch, state: State, open_too: bool) -> ContactReport:

@@ -8,14 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.shape import facet_kernels as kernels
+from pliant.shape import _facet_kernels as kernels
 from pliant.shape.topology import FloatArray, IntArray
 from pliant.shape.tree import BoxTree
 
 Ids = NDArray[np.int64]
 
-ALMOST = 1e-3
-"""Closer than this share of the mean edge to an edge or a corner, the way there says nothing; the triangles around do."""
+ALMOST = 0.05
+"""Points of a surface that are closer than this share of the mean edge to an edge or a corner meet the triangle there that
+looks against them: stacked blocks hold each other to the rim."""
 
 
 class Hits(NamedTuple):

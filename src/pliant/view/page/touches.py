@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.rotation import to_quaternion
-from pliant.contact import Plane, Solid, Sphere, Touch
+from pliant.contact import Obstacle, Plane, Solid, Sphere
 from pliant.robot import Robot, State
 from pliant.shape import SurfaceMesh, solids
 from pliant.view.page.palette import GHOST, STICKS, TAUT
@@ -24,11 +24,13 @@ class DrawnTouch:
 
     def __init__(self, scene: Any, robot: Robot, name: str, size: float) -> None:
         self._robot, self._name, self._size, self._largest = robot, name, size, 0.0
-        touch = robot.touches[name]
-        surface = _surface_of(touch, size)
-        self._obstacle = scene.add_mesh_simple(
-            f"/obstacles/{name}", surface.nodes.astype(np.float32), surface.triangles, color=GHOST, opacity=0.5
-        )
+        obstacle = robot.touches[name].obstacle
+        self._obstacle = None
+        if obstacle is not None:
+            surface = _surface_of(obstacle.obstacle, size)
+            self._obstacle = scene.add_mesh_simple(
+                f"/obstacles/{name}", surface.nodes.astype(np.float32), surface.triangles, color=GHOST, opacity=0.5
+            )
         nothing = np.zeros((1, 2, 3), np.float32)
         self._arrows = [
             scene.add_line_segments(f"/contacts/{name}/{kind}", nothing, colors=colour, thickness=0.006 * size)
@@ -37,8 +39,12 @@ class DrawnTouch:
 
     def draw(self, state: State) -> None:
         """Show it at this state."""
-        touch, report = self._robot.touches[self._name], self._robot.contacts(state, self._name)
-        self._obstacle.position, self._obstacle.wxyz = tuple(touch.obstacle.position), tuple(to_quaternion(touch.obstacle.rotation))
+        obstacle, report = self._robot.touches[self._name].obstacle, self._robot.contacts(state, self._name)
+        if obstacle is not None and self._obstacle is not None:
+            self._obstacle.position, self._obstacle.wxyz = (
+                tuple(obstacle.position),
+                tuple(to_quaternion(obstacle.rotation)),
+            )
         self._largest = max(self._largest, float(np.linalg.norm(report.forces, axis=1).max(initial=0.0)))
         arrows = LONGEST * self._size / self._largest * report.forces if self._largest > 0 else report.forces
         for handle, which in zip(self._arrows, (~report.slides, report.slides), strict=True):
@@ -51,9 +57,8 @@ def drawn_touches(scene: Any, robot: Robot, size: float) -> list[DrawnTouch]:
     return [DrawnTouch(scene, robot, name, size) for name in robot.touches]
 
 
-def _surface_of(touch: Touch, size: float) -> SurfaceMesh:
+def _surface_of(obstacle: Obstacle, size: float) -> SurfaceMesh:
     """What is drawn of an obstacle, as seen from its origin."""
-    obstacle = touch.obstacle.obstacle
     if isinstance(obstacle, Solid):
         return obstacle.surface
     if isinstance(obstacle, Sphere):

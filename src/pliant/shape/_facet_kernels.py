@@ -68,9 +68,9 @@ def angle_at(corners, k, a):
 
 
 @exact_kernel
-def nearest(points, i, facing, starts, lower, upper, corners, normals, stack, bound):
+def nearest(points, i, facing, most, starts, lower, upper, corners, normals, stack, bound):
     """Triangle nearest to point i (-1: none), its weights of corners 1 and 2 there, and the squared distance; of those only
-    that do not look the same way as `facing` (3,) where that is not zero."""
+    whose normal has at most this product with `facing` (3,)."""
     leaves = len(starts) - 1
     best, which, bs, br = 1e300, -1, 0.0, 0.0
     px, py, pz = points[i, 0], points[i, 1], points[i, 2]
@@ -85,7 +85,7 @@ def nearest(points, i, facing, starts, lower, upper, corners, normals, stack, bo
         if leaf >= 0:
             for k in range(starts[leaf], starts[leaf + 1]):
                 alike = normals[k, 0] * facing[0] + normals[k, 1] * facing[1] + normals[k, 2] * facing[2]
-                if alike > ALIKE:
+                if alike > most:
                     continue
                 s, r, d = closest_on_triangle(px, py, pz, corners, k)
                 if d < best:
@@ -159,11 +159,12 @@ def signed_distances(
     points, own, reach, tiny, starts, lower, upper, corners, triangles, normals, around, begin, beside,
     distances, ways, found, shares
 ):  # fmt: skip
-    """Of points (p, 3) that may have a normal of their own (p, 3): signed distances (p,), the way out (p, 3), the triangle in the
-    order of the tree (p,) and weights of its corners (p, 3).
+    """Of points (p, 3) that may have a normal of their own (p, 3): signed distances (p,), the way out (p, 3), the triangle in
+    the order of the tree (p,) and weights of its corners (p, 3).
 
-    Points farther than reach (p,) from all of the surface are not looked at: infinite, -1. So are those on surfaces that look
-    the same way as the one next to them; inside, the nearest place that does not look so is taken.
+    Points farther than reach (p,) from all of the surface are not looked at: infinite, -1. So are those outside on surfaces
+    that look the same way as the one next to them; inside, and closer to it than `tiny`, the nearest place that does not look so is
+    taken, where there is one.
     """
     stack = np.empty(64, np.int64)
     bound, nobody, out = np.empty(64), np.zeros(3), np.empty(3)
@@ -173,33 +174,36 @@ def signed_distances(
             ways[i, c], shares[i, c] = 0.0, 0.0
         if box_distance(points, i, lower, upper, 0) > reach[i] * reach[i]:
             continue
-        k, s, r, squared = nearest(points, i, nobody, starts, lower, upper, corners, normals, stack, bound)
+        k, s, r, squared = nearest(points, i, own[i], 2.0, starts, lower, upper, corners, normals, stack, bound)
         kind = feature_normal(k, s, r, nobody, corners, triangles, normals, around, begin, beside, out)
         outside = offset(points, i, corners, k, s, r, out) >= 0.0 or kind == 2
-        if against(normals, k, own[i]) > ALIKE and kind == 0 or along(out, own[i]) > ALIKE * length(out):
-            if outside:
-                if squared > tiny * tiny:
-                    continue
-            else:
-                k, s, r, squared = nearest(points, i, own[i], starts, lower, upper, corners, normals, stack, bound)
-                if k < 0:
-                    continue
+        alone = own[i, 0] == 0.0 and own[i, 1] == 0.0 and own[i, 2] == 0.0
+        if not alone and (not outside or squared <= tiny * tiny) and along(out, own[i]) > -ALIKE * length(out):
+            most = -ALIKE if squared <= tiny * tiny else ALIKE
+            other, s2, r2, far2 = nearest(points, i, own[i], most, starts, lower, upper, corners, normals, stack, bound)
+            if other >= 0 and (not outside or far2 <= tiny * tiny):
+                k, s, r, squared = other, s2, r2, far2
                 kind = feature_normal(k, s, r, own[i], corners, triangles, normals, around, begin, beside, out)
+                outside = outside and offset(points, i, corners, k, s, r, out) >= 0.0
+            elif not outside:
+                continue
         far = sqrt(squared)
         found[i] = k
         shares[i, 0], shares[i, 1], shares[i, 2] = 1.0 - s - r, s, r
-        if kind > 0 and far > tiny:
+        if kind > 0 and far > (1e-6 * tiny if alone else tiny):
             sign = 1.0 if outside else -1.0
             distances[i] = sign * far
             for c in range(3):
                 ways[i, c] = sign * (points[i, c] - place(corners, k, s, r, c)) / far
-            continue
-        if kind > 0:
-            feature_normal(k, s, r, own[i], corners, triangles, normals, around, begin, beside, out)
-        per = 1.0 / max(length(out), 1e-300)
-        for c in range(3):
-            ways[i, c] = per * out[c]
-        distances[i] = per * offset(points, i, corners, k, s, r, out)
+        else:
+            if kind > 0:
+                feature_normal(k, s, r, own[i], corners, triangles, normals, around, begin, beside, out)
+            per = 1.0 / max(length(out), 1e-300)
+            for c in range(3):
+                ways[i, c] = per * out[c]
+            distances[i] = per * offset(points, i, corners, k, s, r, out)
+        if outside and along(ways[i], own[i]) > ALIKE:
+            found[i], distances[i] = -1, np.inf
 
 
 @exact_kernel
