@@ -51,7 +51,7 @@ def go_on(ids, frames, keeps, known, known_forces, known_faces, known_anchors, f
 @exact_kernel
 def begin_rows(nodes, lifting, slipping, x, frames, offsets, gaps, keeps, close, latest, origins, depths):
     """Origins (c, 3) of the rows of contacts, so that the normal ones are the gaps (c,) with the nodes at x (n, 3), and slips
-    are since the anchors' offsets (c, 3), or, where points are not kept, since now; depths (c,) that are left to later steps."""
+    are since the anchors' offsets (c, 3), or, where points are not kept, since now; depths (c,): left to later steps."""
     for k in range(len(nodes)):
         px, py, pz, qx, qy, qz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for j in range(nodes.shape[1]):

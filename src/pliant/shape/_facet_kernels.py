@@ -163,8 +163,8 @@ def signed_distances(
     the order of the tree (p,) and weights of its corners (p, 3).
 
     Points farther than reach (p,) from all of the surface are not looked at: infinite, -1. So are those outside on surfaces
-    that look the same way as the one next to them; inside, and closer to it than `tiny`, the nearest place that does not look so is
-    taken, where there is one.
+    that look the same way as the one next to them; inside, and closer to it than `tiny`, the nearest place that does not look
+    so is taken, where there is one.
     """
     stack = np.empty(64, np.int64)
     bound, nobody, out = np.empty(64), np.zeros(3), np.empty(3)
