@@ -50,22 +50,23 @@ class BallSide:
 class PlacedBall:
     """See `PlacedSide`. A material point is where it is at rest (3,) [m]; there is one face."""
 
-    normals = None
+    normals, is_bounded = None, True
 
     def __init__(self, side: BallSide, x: Array) -> None:
-        self._side, self._x = side, x
+        self._side, self._x, self.margin = side, x, side.radius
         self.points = self.moved(x)
 
     def moved(self, ahead: Array) -> Array:
         """See `PlacedSide`."""
         return np.asarray(self._side.weights(self._side.center[None]) @ ahead[self._side.nodes])
 
-    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Ids, Array, Array]:
+    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Carried, Array]:
         """See `PlacedSide`."""
         side = self._side
         turned = side.turned(0.5 * (self._x + ahead))
         lifting = side.weights(np.broadcast_to(side.center, normals.shape))
-        return np.tile(side.nodes, (len(ids), 1)), lifting, side.weights(side.center - side.radius * normals @ turned)
+        center = Carried(np.tile(side.nodes, (len(ids), 1)), lifting, np.zeros((len(ids), 3)))
+        return center, side.weights(side.center - side.radius * normals @ turned)
 
     def drift(self, ahead: Array) -> tuple[Array, float]:
         """See `PlacedSide`: a ball that turns stays where it is."""

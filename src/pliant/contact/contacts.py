@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,14 @@ class Remembered:
         none, ids = np.empty((0, 3)), np.empty(0, np.int64)
         return cls(ids, none, none, ids, none, np.empty(0, bool))
 
+    def counted_from(self, first: int) -> Remembered:
+        """The same with other numbers of the points."""
+        return replace(self, ids=self.ids + first)
+
     def between(self, first: int, end: int) -> Remembered:
         """Those of points from one number to another, counted from the first."""
         own = (self.ids >= first) & (self.ids < end)
-        part = Remembered(*(getattr(self, name.name)[own] for name in fields(self)))
-        part.ids[:] -= first
-        return part
+        return Remembered(*(getattr(self, name.name)[own] for name in fields(self))).counted_from(-first)
 
     def with_others(self, other: Remembered) -> Remembered:
         """These, and then others."""
@@ -70,6 +72,15 @@ class Contacts:
     fresh: NDArray[np.bool_]
     friction: Array
 
+    @classmethod
+    def nothing(cls) -> Contacts:
+        """Where nothing is close."""
+        ids, some, none = np.empty(0, np.int64), np.empty((0, 3)), np.empty(0)
+        wide, free = np.empty((0, 0)), np.empty(0, bool)
+        return cls(
+            ids, wide.astype(np.int64), wide, wide, none, np.empty((0, 3, 3)), some, none, ids, ids, some, some, free, none
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return len(self.ids)
 
@@ -79,10 +90,12 @@ class Contacts:
 
     def counted_from(self, first: int) -> Contacts:
         """The same with other numbers of the points."""
-        return Contacts(self.ids + first, *(getattr(self, name.name) for name in fields(self)[1:]))
+        return replace(self, ids=self.ids + first)
 
     def with_others(self, other: Contacts) -> Contacts:
         """These, and then others."""
+        if not len(self) or not len(other):
+            return self if len(self) else other
         width = max(self.nodes.shape[1], other.nodes.shape[1])
         parts = []
         for name in fields(self):

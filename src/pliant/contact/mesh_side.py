@@ -16,9 +16,6 @@ from pliant.shape.facets import Facets, PlacedFacets
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
-FLAT = 1e-6
-"""A point around which no normal differs from the mean by more than this is within a flat part of the surface."""
-
 
 class SixNodePatches(NamedTuple):
     """What triangles (t, 3) are parts of, on ten-node bodies: patches of six nodes (t, 6), corners and then the middles of
@@ -61,8 +58,9 @@ class MeshSide:
         if spacing is not None:
             self.edge, self.chosen = max(self.edge, spacing), _thinned(positions, spacing)
         if not flat_points:
-            self.chosen = self.chosen[~_flat(self.facets, positions)[self.chosen]]
+            self.chosen = self.chosen[~self.facets.at(positions).flat[self.chosen]]
         self.count = len(self.chosen)
+        self.margin = 0.0 if self.count == len(used) else self.edge
         self.is_rigid = bool((self.nodes == self.nodes[0]).all())
         """Whether the same nodes carry all points."""
         self.corners = self.nodes[self.facets.triangles], self.weights[self.facets.triangles]
@@ -84,15 +82,17 @@ class MeshSide:
 class PlacedMesh:
     """See `PlacedSide`. A material point is a face and the weights of its corners."""
 
+    is_bounded = True
+
     def __init__(self, side: MeshSide, x: Array) -> None:
         self._side, self._all = side, side.positions(x)
+        self.margin = side.margin
         self.points = self._all if side.count == len(self._all) else self._all[side.chosen]
 
     @property
     def normals(self) -> Array:
         """See `PlacedSide`."""
-        areas = self._facets.node_areas[self._side.chosen]
-        return np.asarray(areas / np.maximum(np.linalg.norm(areas, axis=1), 1e-300)[:, None])
+        return self._facets.node_normals[self._side.chosen]
 
     @cached_property
     def _facets(self) -> PlacedFacets:
@@ -102,11 +102,11 @@ class PlacedMesh:
         """See `PlacedSide`."""
         return self._side.positions(ahead)[self._side.chosen]
 
-    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Ids, Array, Array]:
+    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Carried, Array]:
         """See `PlacedSide`: gaps and slips are those of the same point."""
         which = self._side.chosen[ids]
         weights = self._side.weights[which]
-        return self._side.nodes[which], weights, weights
+        return Carried(self._side.nodes[which], weights, np.zeros((len(ids), 3))), weights
 
     def drift(self, ahead: Array) -> tuple[Array, float]:
         """See `PlacedSide`."""
@@ -141,16 +141,6 @@ class PlacedMesh:
     def material(self, faces: Ids, points: Array) -> Array:
         """See `PlacedSide`: in the plane of the face."""
         return self._facets.shares_of(faces, points)
-
-
-def _flat(facets: Facets, positions: Array) -> NDArray[np.bool_]:
-    """Which points are within flat parts of a surface."""
-    placed, flat = facets.at(positions), np.ones(len(positions), bool)
-    lengths = np.linalg.norm(placed.node_areas, axis=1)
-    for corner in facets.triangles.T:
-        along = np.einsum("ti,ti->t", placed.node_areas[corner], placed.normals)
-        flat[corner[along < (1.0 - FLAT) * lengths[corner]]] = False
-    return flat
 
 
 def _thinned(points: Array, spacing: float) -> Ids:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.algebra.rotation import from_quaternion
+from pliant.algebra.rotation import from_quaternion, to_quaternion
 from pliant.checks import as_numbers
 from pliant.contact.obstacles import Gaps, Obstacle
 from pliant.contact.side import Carried, Hits
@@ -26,7 +26,36 @@ class ObstacleSide:
     position: Array = field(default_factory=lambda: np.zeros(3))
     rotation: Array = field(default_factory=lambda: np.eye(3))
 
-    edge = np.inf
+    edge, radius, margin, keeps_points = np.inf, 0.0, 0.0, True
+
+    @property
+    def count(self) -> int:
+        """See `Side`: corners of a solid touch what comes over them."""
+        return len(self.obstacle.corners)
+
+    @property
+    def is_bounded(self) -> bool:
+        """See `PlacedSide`."""
+        return self.obstacle.bounded
+
+    @property
+    def points(self) -> Array:
+        """See `PlacedSide`."""
+        return np.asarray(self.position + self.obstacle.corners @ self.rotation.T)
+
+    @property
+    def normals(self) -> Array:
+        """See `PlacedSide`."""
+        return np.asarray(self.obstacle.corner_normals @ self.rotation.T)
+
+    def moved(self, ahead: Array) -> Array:
+        """See `PlacedSide`: it does not."""
+        return self.points
+
+    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Carried, Array]:
+        """See `PlacedSide`: no node carries its points."""
+        none = np.empty((len(ids), 0))
+        return Carried(none.astype(np.int64), none, self.points[ids]), none
 
     @property
     def is_flat(self) -> bool:
@@ -42,6 +71,11 @@ class ObstacleSide:
                 remedy="give a position of three numbers [m] and a quaternion wxyz",
             )
         return replace(self, position=p, rotation=from_quaternion(q / np.linalg.norm(q)))
+
+    @property
+    def pose(self) -> Array:
+        """Position [m] and quaternion wxyz (7,)."""
+        return np.concatenate([self.position, to_quaternion(self.rotation)])
 
     def at(self, x: Array) -> ObstacleSide:
         """See `Wall`: it is where it is."""

@@ -56,6 +56,21 @@ class Obstacle(ABC):
     is_flat: ClassVar[bool] = False
     """Whether the nearest place tells all of it."""
 
+    @property
+    def corners(self) -> Array:
+        """Points that stick out, and that other surfaces must not come over, (k, 3) [m]."""
+        return np.empty((0, 3))
+
+    @property
+    def corner_normals(self) -> Array:
+        """Of the surface at the corners, (k, 3)."""
+        return np.empty((0, 3))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether nothing touches it where it has no corners near."""
+        return False
+
     @abstractmethod
     def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
         """How far points (p, 3) [m] are from it; normals (p, 3): of the surfaces that they are on, where known."""
@@ -166,6 +181,20 @@ class Solid(Obstacle):
     def _facets(self) -> PlacedFacets:
         nodes = np.asarray(self.surface.nodes, float)
         return Facets(nodes, self.surface.triangles).at(nodes)
+
+    @cached_property
+    def _sticking_out(self) -> NDArray[np.bool_]:
+        return ~self._facets.flat
+
+    @property
+    def corners(self) -> Array:
+        """See `Obstacle`: all nodes that are not within a flat part of the surface."""
+        return np.asarray(self.surface.nodes, float)[self._sticking_out]
+
+    @property
+    def corner_normals(self) -> Array:
+        """See `Obstacle`."""
+        return self._facets.node_normals[self._sticking_out]
 
     def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
         """See `Obstacle`."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.contact import _contact_kernels as kernels
 from pliant.contact.contacts import Contacts, Remembered
-from pliant.contact.side import Carried, Hits, PlacedSide, PlacedWall, Side, Wall
+from pliant.contact.side import Hits, PlacedSide, PlacedWall, Side, Wall
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -118,7 +118,7 @@ class OneWay:
             stuck_to,
             anchors,
         )
-        nodes, lifting, slipping = here.touching(ids, hits.normals, ahead)
+        (nodes, lifting, fixed), slipping = here.touching(ids, hits.normals, ahead)
         below, stuck = there.carried(hits.faces, hits.materials), there.carried(stuck_to, anchors)
         if below.nodes.shape[1]:
             none = np.zeros_like(below.weights)
@@ -131,7 +131,7 @@ class OneWay:
             slipping,
             x,
             frames,
-            stuck.offsets,
+            stuck.offsets - fixed,
             gaps,
             keeps,
             CLOSE * edge,
@@ -144,17 +144,15 @@ class OneWay:
             np.full(count, friction)
         )  # fmt: skip
 
-    def remembered(self, there: PlacedWall, contacts: Contacts, forces: Array, x: Array) -> Remembered:
-        """After a step that ended with the nodes at x (n, 3) and forces (c, 3) [N] along the frames: anchors are next to where
-        points were after the first step, stay there where they stick, and go along where they slide."""
+    def remembered(self, here: PlacedSide, there: PlacedWall, contacts: Contacts, forces: Array) -> Remembered:
+        """After a step that ended with both sides where they are and forces (c, 3) [N] along the frames: anchors are next to
+        where points were after the first step, stay there where they stick, and go along where they slide."""
         holds = forces[:, 0] > 0.0
         own, forces = contacts.chosen(holds), forces[holds]
         sideways = np.linalg.norm(forces[:, 1:], axis=1)
         slides = sideways >= (1.0 - 1e-9) * own.friction * forces[:, 0]
-        goes = slides | own.fresh
-        stuck = there.carried(own.stuck_to, own.anchors)
-        points = Carried(own.nodes, own.weights, stuck.at(x) - stuck.offsets).at(x)
+        goes, ways = slides | own.fresh, own.frames[:, 0]
         faces = np.where(goes, own.faces, own.stuck_to)
+        points = here.points[own.ids] - self.side.radius * ways
         anchors = np.where(goes[:, None], there.material(faces, points), own.anchors)
-        in_space = np.einsum("cr,crk->ck", forces, own.frames)
-        return Remembered(own.ids, in_space, own.frames[:, 0], faces, anchors, slides)
+        return Remembered(own.ids, np.einsum("cr,crk->ck", forces, own.frames), ways, faces, anchors, slides)

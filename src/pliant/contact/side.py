@@ -65,15 +65,23 @@ class PlacedSide(PlacedWall, Protocol):
         """Where its points are (v, 3) [m]."""
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether all of it is around its points, and `margin` tells how far at most."""
+
+    @property
+    def margin(self) -> float:
+        """How far around the box of its points the surface may be [m]."""
+
+    @property
     def normals(self) -> Array | None:
         """Of the surface at the points (v, 3), where that is known."""
 
     def moved(self, ahead: Array) -> Array:
         """Where the points go with the nodes of the robot at `ahead` (n, 3), (v, 3) [m]."""
 
-    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Ids, Array, Array]:
-        """Nodes (c, j) of points ids (c,) that touch something with these normals (c, 3); their weights (c, j) for gaps; and
-        those (c, j) of what must not slip, in a step in which nodes go to `ahead` (n, 3)."""
+    def touching(self, ids: Ids, normals: Array, ahead: Array) -> tuple[Carried, Array]:
+        """Points ids (c,) that touch something with these normals (c, 3), by what carries them, in a step in which nodes go to
+        `ahead` (n, 3); and weights (c, j) of the same nodes for what must not slip there."""
 
 
 class Wall(Protocol):

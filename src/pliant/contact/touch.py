@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.contact.contacts import Contacts, Remembered
 from pliant.contact.obstacle_side import ObstacleSide
-from pliant.contact.one_way import CLOSE, OneWay
-from pliant.contact.side import PlacedSide, PlacedWall, Side
+from pliant.contact.one_way import AHEAD, CLOSE, OneWay
+from pliant.contact.side import PlacedSide, Side
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
@@ -32,19 +32,23 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A side of a body (its name) against an obstacle, or against a side of another body, and then also the other way round;
-    with Coulomb's friction."""
+    """A side of a body (its name) against an obstacle or a side of another body, and, where that has points, also the other way
+    round; with Coulomb's friction."""
 
     name: str
     body: str
     side: Side
-    against: Side | ObstacleSide
+    against: Side
     friction: float
     other: str | None = None
 
     @property
     def _way(self) -> OneWay:
         return OneWay(self.side, self.against)
+
+    @property
+    def _back(self) -> OneWay:
+        return OneWay(self.against, self.side)
 
     @property
     def obstacle(self) -> ObstacleSide | None:
@@ -63,13 +67,14 @@ class Touch:
     def contacts(self, x: Array, ahead: Array, memory: Remembered) -> Contacts:
         """The points that may touch in a step, with the nodes at x (n, 3) before it and at `ahead` (n, 3) where nothing stops
         them, on from what is remembered."""
-        other, count, here = self.against, self.side.count, self.side.at(x)
-        if isinstance(other, ObstacleSide):
-            return self._way.contacts(here, other, x, ahead, memory, self.friction)
-        there = other.at(x)
+        here, there, count = self.side.at(x), self.against.at(x), self.side.count
+        if not _may_meet(here, there, ahead, self.close):
+            return Contacts.nothing()
         ours = self._way.contacts(here, there, x, ahead, memory.between(0, count), self.friction)
-        known = memory.between(count, count + other.count)
-        theirs = OneWay(other, self.side).contacts(there, here, x, ahead, known, self.friction)
+        if not self.against.count:
+            return ours
+        known = memory.between(count, count + self.against.count)
+        theirs = self._back.contacts(there, here, x, ahead, known, self.friction)
         if len(ours) and len(theirs):
             same = SAME * self._way.edge
             p, q = here.points[ours.ids] - self.side.radius * ours.frames[:, 0], there.points[theirs.ids]
@@ -81,24 +86,26 @@ class Touch:
 
     def remembered(self, contacts: Contacts, forces: Array, x: Array) -> Remembered:
         """After a step that ended with the nodes at x (n, 3) and forces (c, 3) [N] along the frames (`OneWay.remembered`)."""
-        other = self.against
-        if isinstance(other, ObstacleSide):
-            return self._way.remembered(other, contacts, forces, x)
-        ours = contacts.ids < self.side.count
-        first = self._way.remembered(other.at(x), contacts.chosen(ours), forces[ours], x)
-        back = OneWay(other, self.side)
-        return first.with_others(back.remembered(self.side.at(x), contacts.chosen(~ours), forces[~ours], x))
+        if not len(contacts):
+            return Remembered.nothing()
+        here, there, ours = self.side.at(x), self.against.at(x), contacts.ids < self.side.count
+        first = self._way.remembered(here, there, contacts.chosen(ours), forces[ours])
+        if ours.all():
+            return first
+        theirs = contacts.chosen(~ours).counted_from(-self.side.count)
+        second = self._back.remembered(there, here, theirs, forces[~ours])
+        return first.with_others(second.counted_from(self.side.count))
 
     def seen(self, x: Array, reach: float = 0.0, ids: Ids | None = None) -> Seen:
         """Points of both sides that are inside the other or as near as that [m], or those of some numbers (c,) wherever they
         are, with the nodes at x (n, 3); normals lead out of what `body` touches."""
-        other, count, here = self.against, self.side.count, self.side.at(x)
-        mine = None if ids is None else ids[ids < count]
-        if isinstance(other, ObstacleSide):
-            return _seen(self._way, here, other, reach, mine)
-        there = other.at(x)
-        ours = _seen(self._way, here, there, reach, mine)
-        theirs = _seen(OneWay(other, self.side), there, here, reach, None if ids is None else ids[ids >= count] - count)
+        here, there, count = self.side.at(x), self.against.at(x), self.side.count
+        if ids is None and not _may_meet(here, there, x, reach):
+            ids = np.empty(0, np.int64)
+        ours = _seen(self._way, here, there, reach, None if ids is None else ids[ids < count])
+        if not self.against.count:
+            return ours
+        theirs = _seen(self._back, there, here, reach, None if ids is None else ids[ids >= count] - count)
         return Seen(
             np.concatenate([ours.ids, count + theirs.ids]),
             np.concatenate([ours.points, theirs.points]),
@@ -116,7 +123,7 @@ class Touch:
         return np.where(ids < self.side.count, 1.0, -1.0)
 
 
-def _seen(way: OneWay, here: PlacedSide, there: PlacedWall, reach: float, ids: Ids | None) -> Seen:
+def _seen(way: OneWay, here: PlacedSide, there: PlacedSide, reach: float, ids: Ids | None) -> Seen:
     points, radius, normals = here.points, way.side.radius, None if way.wall.is_flat else here.normals
     if ids is not None:
         points, normals, reach = points[ids], None if normals is None else normals[ids], np.inf
@@ -126,6 +133,21 @@ def _seen(way: OneWay, here: PlacedSide, there: PlacedWall, reach: float, ids: I
     return Seen(
         which if ids is None else ids[which], (points - radius * hits.normals)[which], gaps[which], hits.normals[which]
     )
+
+
+def _may_meet(here: PlacedSide, there: PlacedSide, ahead: Array, close: float) -> bool:
+    """Whether the boxes around two sides and their ways to where nodes go (n, 3), looked ahead of, are as close as that [m]."""
+    boxes = []
+    for side in (here, there):
+        if not side.is_bounded:
+            return True
+        p, q = side.points, side.moved(ahead)
+        further = p + AHEAD * (q - p)
+        boxes.append(
+            (np.minimum(p, further).min(axis=0) - side.margin, np.maximum(p, further).max(axis=0) + side.margin)
+        )
+    (low, high), (least, most) = boxes
+    return bool((low - close <= most).all() and (least - close <= high).all())
 
 
 def _apart(points: Array, others: Array, distance: float) -> NDArray[np.bool_]:

@@ -60,5 +60,6 @@ class RigidMotion:
         anchors = own.anchors
         if touch.obstacle is not None:
             there = self.points(touch.obstacle.carried(own.faces, anchors).offsets)
-            anchors = touch.obstacle.material(own.faces, there)
+            ours = (touch.sign(own.ids) > 0.0)[:, None]
+            anchors = np.where(ours, touch.obstacle.material(own.faces, there), anchors)
         return replace(own, forces=self.vectors(own.forces), normals=self.vectors(own.normals), anchors=anchors)

@@ -19,6 +19,10 @@ ALMOST = 0.05
 looks against them: stacked blocks hold each other to the rim."""
 
 
+FLAT = 1e-6
+"""A node around which no normal differs from the mean by more than this is within a flat part of the surface."""
+
+
 class Hits(NamedTuple):
     """Of points: signed distances (p,) [m], infinite where nothing is near; the way out (p, 3); the triangle of the nearest
     place (p,), -1 where there is none, and the weights of its corners (p, 3)."""
@@ -95,6 +99,26 @@ class PlacedFacets:
     corners: FloatArray
     normals: FloatArray
     node_areas: FloatArray
+
+    @property
+    def node_normals(self) -> FloatArray:
+        """Unit normals at the nodes (n, 3), by the areas around them."""
+        return np.asarray(self.node_areas / np.maximum(np.linalg.norm(self.node_areas, axis=1), 1e-300)[:, None])
+
+    @property
+    def flat(self) -> NDArray[np.bool_]:
+        """Which nodes are within flat parts of the surface (n,)."""
+        flat, lengths, triangles = (
+            np.ones(len(self.node_areas), bool),
+            np.linalg.norm(self.node_areas, axis=1),
+            self.facets.triangles,
+        )
+        for corner in triangles.T:
+            along = np.einsum("ti,ti->t", self.node_areas[corner], self.normals)
+            flat[corner[along < (1.0 - FLAT) * lengths[corner]]] = False
+        rim = self.facets.beside < 0
+        flat[triangles[:, [1, 2, 0]][rim]] = flat[triangles[:, [2, 0, 1]][rim]] = False
+        return flat
 
     def hits(self, points: FloatArray, own: FloatArray | None = None, reach: FloatArray | None = None) -> Hits:
         """How far points (p, 3) [m] are, and from where. own (p, 3): normals of the surface that they are on, with which they
