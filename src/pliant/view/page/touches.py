@@ -22,8 +22,9 @@ from pliant.view.page.status import block, plain
 
 Array = NDArray[np.float64]
 
-LONGEST = 0.3
-"""Length of the arrow of the largest force so far, over the size of the robot."""
+LONGEST, FADES = 0.3, 0.97
+"""Length of the arrow of the largest force of late, over the size of the robot, and how much of that force is left a picture
+later."""
 
 
 class DrawnObstacle:
@@ -101,7 +102,8 @@ class DrawnTouch:
     def draw(self, state: State) -> None:
         """Show it at this state."""
         report = self._robot.contacts(state, self._name)
-        self._largest = max(self._largest, float(np.linalg.norm(report.forces, axis=1).max(initial=0.0)))
+        largest = float(np.linalg.norm(report.forces, axis=1).max(initial=0.0))
+        self._largest = max(FADES * self._largest, largest)  # an impact does not make all others small for ever
         arrows = LONGEST * self._size / self._largest * report.forces if self._largest > 0 else report.forces
         for handle, which in zip(self._arrows, (~report.slides, report.slides), strict=True):
             pieces = np.stack([report.points[which], report.points[which] + arrows[which]], axis=1)
