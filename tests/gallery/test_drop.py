@@ -7,13 +7,12 @@ import pytest
 
 from pliant.errors import InputError
 from pliant.gallery import Choices, drop, find
-from pliant.motion import Dynamics
 
 
 @pytest.fixture(scope="module")
 def fall():
     robot = drop.build()
-    return robot, drop.fallen(robot, 0.8, 0.008)
+    return robot, drop.fallen(robot, 0.8)
 
 
 def test_the_ground_carries_the_weight_of_all(fall):
@@ -33,12 +32,9 @@ def test_all_come_to_rest_on_the_ground(fall):
         assert any(len(robot.contacts(run.state, touch)) for touch in robot.touches if name in touch), name
 
 
-def test_points_do_not_sink_in(fall):
-    """By a hundredth of an edge, once all has landed; edges between them by a tenth (docs/limitations.md)."""
-    robot, run = fall
-    result = Dynamics(robot, 0.008).step(run.state).require()
-    assert result.penetration < 0.01 * min(touch.side.edge for touch in robot.touches.values())
-    assert run.depth < 0.15
+def test_nothing_sinks_in(fall):
+    """On dense samples of all surfaces: below a hundredth of an edge."""
+    assert fall[1].depth < 0.01
 
 
 def test_what_it_does_not_have_is_refused():

@@ -53,6 +53,12 @@ def thrown(robot, body, velocity):
     return replace(state, v=v)
 
 
+def deepest_point(touch, x):
+    """How deep a point of a surface is in the other, at most [m]; edges between points do not count."""
+    seen = touch.seen(x)
+    return -seen.gaps[seen.ids < touch.side.count + touch.against.count].min(initial=0.0)
+
+
 PAIRS = {
     "soft and soft": lambda: (soft(), soft((0.03, 0.025, 0.03), (3, 2, 3), (0.0405, 0.008, 0.004))),
     "rigid and rigid": lambda: (rigid(), rigid(at=(0.0305, 0.008, 0.004))),
@@ -75,7 +81,8 @@ def test_a_collision_keeps_momentum(pair, mu):
     assert results[-1].state.v[robot.nodes_of("b"), 0].mean() > 0.4
     np.testing.assert_allclose(after, p, atol=1e-12 * np.abs(p).max())
     np.testing.assert_allclose(turned, L, atol=0.02 * np.abs(L).max())
-    assert max(result.penetration for result in results) < 1e-2 * 0.01
+    assert max(deepest_point(robot.touches["hit"], result.state.x) for result in results) < 1e-2 * 0.01
+    assert max(result.penetration for result in results) < 3e-2 * 0.01  # of edges that slide across each other
 
 
 def test_rigid_bodies_that_stick_in_a_collision_keep_angular_momentum():
@@ -283,3 +290,45 @@ def test_bad_touches_of_bodies_are_named():
     robot.touch("good", "c", body="a")
     with pytest.raises(InputError, match="body"):
         robot.move_obstacle("good", (0, 0, 0))
+
+
+def bar(axis, at, body):
+    """A square bar of 10 mm on its edge, along x or y."""
+    size, counts = ((0.1, 0.01, 0.01), (7, 1, 1)) if axis == "x" else ((0.01, 0.1, 0.01), (1, 7, 1))
+    turned = (1, 0, 0) if axis == "x" else (0, 1, 0)
+    return body(pl.make.box(size, counts, center=(0, 0, 0)).rotated(turned, np.pi / 4).translated(at))
+
+
+@pytest.mark.parametrize("kind", ["rigid", "soft"])
+def test_crossed_bars_rest_edge_on_edge(kind):
+    """With its weight, in one place where no corner is near, or, on an obstacle, the same."""
+    make = {
+        "rigid": lambda mesh: pl.RigidBody(mesh.surface(), 1000),
+        "soft": lambda mesh: pl.TetBody(mesh, pl.Corotational(E=1e6, nu=0.3), density=1000, damping=(0, 0.002)),
+    }[kind]
+    low = bar("x", (0, 0, 0), lambda mesh: mesh.surface())
+    high = bar("y", (0, 0, 0.0142), make)
+    on_body = pl.Robot({"low": pl.RigidBody(low, 1000, fixed=True), "high": high}, gravity=(0, 0, -G))
+    on_body.touch("cross", "low", body="high")
+    on_obstacle = pl.Robot({"high": high}, gravity=(0, 0, -G))
+    on_obstacle.touch("cross", pl.Solid(low))
+    for robot in (on_body, on_obstacle):
+        results = stepped(robot, robot.rest(), 0.005, 30)
+        report = robot.contacts(results[-1].state, "cross")
+        assert len(report) == 1
+        np.testing.assert_allclose(report.points, [[0, 0, 0.005 * np.sqrt(2)]], atol=5e-5)
+        np.testing.assert_allclose(report.normals, [[0, 0, 1]], atol=1e-3)
+        np.testing.assert_allclose(report.force, [0, 0, high.load_masses.sum() * G], rtol=0.02, atol=1e-5)
+        assert max(result.penetration for result in results) < 1e-8
+
+
+def test_bars_that_are_far_apart_do_not_touch_by_their_far_edges():
+    robot = pl.Robot({"low": bar("x", (0, 0, 0), make_rigid), "high": bar("y", (0, 0, 0.03), make_rigid)})
+    robot.touch("cross", "low", body="high")
+    result = stepped(robot, robot.rest(), 0.005, 1)[0]
+    assert len(robot.contacts(result.state, "cross", open_too=True)) == 0
+    assert result.penetration == 0.0
+
+
+def make_rigid(mesh):
+    return pl.RigidBody(mesh.surface(), 1000)

@@ -4,6 +4,7 @@ Plane, Sphere, Solid    obstacles
 MeshSide, BallSide      a body in contact: points that may touch, and a wall to the points of others
 ObstacleSide            an obstacle where it is, a wall only
 OneWay                  points of one side against the wall of the other
+EdgeWay                 sharp edges of one side against those of the other
 Touch                   a body and an obstacle, or two bodies, with friction
 Contacts                the points that are close in a step: normals, gaps, anchors
 Remembered              what a state keeps of them

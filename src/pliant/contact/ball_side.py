@@ -22,7 +22,7 @@ class BallSide:
     touches in the middle of the step: it comes back to where it was, but for the third power of the turn.
     """
 
-    keeps_points, is_flat, count = False, False, 1
+    keeps_points, is_flat, count, edges = False, False, 1, None
 
     def __init__(self, ball: Sphere, body: Body, first_node: int) -> None:
         """ball: its center and radius [m] at rest."""

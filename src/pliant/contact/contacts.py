@@ -84,6 +84,12 @@ class Contacts:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def holding(self, forces: Array) -> tuple[Contacts, Array, NDArray[np.bool_]]:
+        """Those with a normal force, their forces (c, 3) [N] along the frames, and which slide (c,)."""
+        holds = forces[:, 0] > 0.0
+        own, forces = self.chosen(holds), forces[holds]
+        return own, forces, np.linalg.norm(forces[:, 1:], axis=1) >= (1.0 - 1e-9) * own.friction * forces[:, 0]
+
     def chosen(self, which: NDArray[np.bool_] | slice) -> Contacts:
         """Some of them."""
         return Contacts(*(getattr(self, name.name)[which] for name in fields(self)))

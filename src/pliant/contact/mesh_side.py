@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body.surface import CarriedSurface
+from pliant.contact.edges import SharpEdges
 from pliant.contact.side import Carried, Hits
 from pliant.errors import InputError
 from pliant.shape.facets import Facets, PlacedFacets
@@ -59,7 +60,7 @@ class MeshSide:
             self.edge, self.chosen = max(self.edge, spacing), _thinned(positions, spacing)
         if not flat_points:
             self.chosen = self.chosen[~self.facets.at(positions).flat[self.chosen]]
-        self.count = len(self.chosen)
+        self.count, self._rest = len(self.chosen), positions
         self.margin = 0.0 if self.count == len(used) else self.edge
         self.is_rigid = bool((self.nodes == self.nodes[0]).all())
         """Whether the same nodes carry all points."""
@@ -67,6 +68,11 @@ class MeshSide:
         """Nodes and weights of the corners of all triangles, (t, 3, k) each, in the order of the tree."""
         order = self.facets.order
         self.patches = patches and SixNodePatches(first_node + patches.nodes[order], patches.corners[order])
+
+    @cached_property
+    def edges(self) -> SharpEdges:
+        """See `Side`: as they are at rest."""
+        return SharpEdges.of(self.facets.at(self._rest))
 
     def at(self, x: Array) -> PlacedMesh:
         """See `Side`."""
@@ -85,18 +91,23 @@ class PlacedMesh:
     is_bounded = True
 
     def __init__(self, side: MeshSide, x: Array) -> None:
-        self._side, self._all = side, side.positions(x)
+        self._side, self.nodes = side, side.positions(x)
         self.margin = side.margin
-        self.points = self._all if side.count == len(self._all) else self._all[side.chosen]
+        self.points = self.nodes if side.count == len(self.nodes) else self.nodes[side.chosen]
 
     @property
     def normals(self) -> Array:
         """See `PlacedSide`."""
-        return self._facets.node_normals[self._side.chosen]
+        return self.surface.node_normals[self._side.chosen]
 
     @cached_property
-    def _facets(self) -> PlacedFacets:
-        return self._side.facets.at(self._all)
+    def surface(self) -> PlacedFacets:
+        """See `PlacedSide`."""
+        return self._side.facets.at(self.nodes)
+
+    def nodes_at(self, ahead: Array) -> Array:
+        """See `PlacedSide`."""
+        return self._side.positions(ahead)
 
     def moved(self, ahead: Array) -> Array:
         """See `PlacedSide`."""
@@ -110,19 +121,19 @@ class PlacedMesh:
 
     def drift(self, ahead: Array) -> tuple[Array, float]:
         """See `PlacedSide`."""
-        ways = self._side.positions(ahead) - self._all
+        ways = self._side.positions(ahead) - self.nodes
         mean = ways.mean(axis=0)
         return mean, float(np.sqrt(((ways - mean) ** 2).sum(axis=1).max()))
 
     def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
         """See `PlacedSide`."""
-        return Hits(*self._facets.hits(points, normals, reach))
+        return Hits(*self.surface.hits(points, normals, reach))
 
     def crossed(self, points: Array, steps: Array) -> Hits:
         """See `PlacedSide`."""
-        found, shares = self._facets.crossed(points, steps, np.arange(len(points)))
-        ways = self._facets.normals[found]
-        high = np.einsum("pi,pi->p", ways, points - self._facets.places(found, shares))
+        found, shares = self.surface.crossed(points, steps, np.arange(len(points)))
+        ways = self.surface.normals[found]
+        high = np.einsum("pi,pi->p", ways, points - self.surface.places(found, shares))
         return Hits(np.where(found >= 0, high, np.inf), ways, found, shares)
 
     def carried(self, faces: Ids, materials: Array) -> Carried:
@@ -138,9 +149,13 @@ class PlacedMesh:
         width = 3 * nodes.shape[2]
         return Carried(nodes.reshape(count, width), mixed.reshape(count, width), offsets)
 
+    def on_triangles(self, faces: Ids, shares: Array) -> Carried:
+        """See `PlacedTriangles`."""
+        return self.carried(faces, shares)
+
     def material(self, faces: Ids, points: Array) -> Array:
         """See `PlacedSide`: in the plane of the face."""
-        return self._facets.shares_of(faces, points)
+        return self.surface.shares_of(faces, points)
 
 
 def _thinned(points: Array, spacing: float) -> Ids:

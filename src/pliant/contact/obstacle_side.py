@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.rotation import from_quaternion, to_quaternion
 from pliant.checks import as_numbers
+from pliant.contact.edges import SharpEdges
 from pliant.contact.obstacles import Gaps, Obstacle
 from pliant.contact.side import Carried, Hits
 from pliant.errors import InputError
+from pliant.shape.facets import PlacedFacets
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -56,6 +59,30 @@ class ObstacleSide:
         """See `PlacedSide`: no node carries its points."""
         none = np.empty((len(ids), 0))
         return Carried(none.astype(np.int64), none, self.points[ids]), none
+
+    @property
+    def edges(self) -> SharpEdges | None:
+        """See `Side`."""
+        return self.obstacle.edges
+
+    @cached_property
+    def surface(self) -> PlacedFacets:
+        """See `PlacedTriangles`."""
+        return self.obstacle.facets.facets.at(self.nodes)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """See `PlacedTriangles`."""
+        return np.asarray(self.position + self.obstacle.nodes @ self.rotation.T)
+
+    def nodes_at(self, ahead: Array) -> Array:
+        """See `PlacedTriangles`: it does not move."""
+        return self.nodes
+
+    def on_triangles(self, faces: Ids, shares: Array) -> Carried:
+        """See `PlacedTriangles`: no node carries them."""
+        none = np.empty((len(faces), 0))
+        return Carried(none.astype(np.int64), none, self.surface.places(faces, shares))
 
     @property
     def is_flat(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.checks import as_numbers, number, require_kind_of
+from pliant.contact.edges import SharpEdges
 from pliant.errors import InputError
 from pliant.shape import SurfaceMesh
 from pliant.shape.facets import Facets, PlacedFacets
@@ -70,6 +71,21 @@ class Obstacle(ABC):
     def bounded(self) -> bool:
         """Whether nothing touches it where it has no corners near."""
         return False
+
+    @property
+    def edges(self) -> SharpEdges | None:
+        """Where it turns outwards, if it is one of triangles: then it has `facets`, and `nodes` (n, 3) [m]."""
+        return None
+
+    @property
+    def facets(self) -> PlacedFacets:
+        """Its triangles."""
+        raise InputError(f"a {type(self).__name__} has no triangles", remedy="ask a Solid")
+
+    @property
+    def nodes(self) -> Array:
+        """Of its triangles, (n, 3) [m]."""
+        return np.empty((0, 3))
 
     @abstractmethod
     def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
@@ -178,33 +194,43 @@ class Solid(Obstacle):
         require_kind_of(self.surface, "surface", SurfaceMesh)
 
     @cached_property
-    def _facets(self) -> PlacedFacets:
-        nodes = np.asarray(self.surface.nodes, float)
-        return Facets(nodes, self.surface.triangles).at(nodes)
+    def facets(self) -> PlacedFacets:
+        """See `Obstacle`."""
+        return Facets(self.nodes, self.surface.triangles).at(self.nodes)
+
+    @cached_property
+    def edges(self) -> SharpEdges:
+        """See `Obstacle`."""
+        return SharpEdges.of(self.facets)
+
+    @property
+    def nodes(self) -> Array:
+        """See `Obstacle`."""
+        return np.asarray(self.surface.nodes, float)
 
     @cached_property
     def _sticking_out(self) -> NDArray[np.bool_]:
-        return ~self._facets.flat
+        return ~self.facets.flat
 
     @property
     def corners(self) -> Array:
         """See `Obstacle`: all nodes that are not within a flat part of the surface."""
-        return np.asarray(self.surface.nodes, float)[self._sticking_out]
+        return self.nodes[self._sticking_out]
 
     @property
     def corner_normals(self) -> Array:
         """See `Obstacle`."""
-        return self._facets.node_normals[self._sticking_out]
+        return self.facets.node_normals[self._sticking_out]
 
     def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
         """See `Obstacle`."""
-        hits = self._facets.hits(points, normals)
-        return Gaps(hits.distances, hits.normals, self._facets.places(hits.triangles, hits.shares))
+        hits = self.facets.hits(points, normals)
+        return Gaps(hits.distances, hits.normals, self.facets.places(hits.triangles, hits.shares))
 
     def crossed(self, points: Array, steps: Array) -> Gaps:
         """See `Obstacle`."""
-        found, shares = self._facets.crossed(points, steps, np.arange(len(points)))
-        places, ways = self._facets.places(found, shares), self._facets.normals[found]
+        found, shares = self.facets.crossed(points, steps, np.arange(len(points)))
+        places, ways = self.facets.places(found, shares), self.facets.normals[found]
         far = np.einsum("pi,pi->p", ways, points - places)
         return Gaps(np.where(found >= 0, far, np.inf), ways, places)
 

@@ -147,10 +147,7 @@ class OneWay:
     def remembered(self, here: PlacedSide, there: PlacedWall, contacts: Contacts, forces: Array) -> Remembered:
         """After a step that ended with both sides where they are and forces (c, 3) [N] along the frames: anchors are next to
         where points were after the first step, stay there where they stick, and go along where they slide."""
-        holds = forces[:, 0] > 0.0
-        own, forces = contacts.chosen(holds), forces[holds]
-        sideways = np.linalg.norm(forces[:, 1:], axis=1)
-        slides = sideways >= (1.0 - 1e-9) * own.friction * forces[:, 0]
+        own, forces, slides = contacts.holding(forces)
         goes, ways = slides | own.fresh, own.frames[:, 0]
         faces = np.where(goes, own.faces, own.stuck_to)
         points = here.points[own.ids] - self.side.radius * ways

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pliant.shape.facets import PlacedFacets
+
+if TYPE_CHECKING:
+    from pliant.contact.edges import SharpEdges
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -84,6 +89,24 @@ class PlacedSide(PlacedWall, Protocol):
         `ahead` (n, 3); and weights (c, j) of the same nodes for what must not slip there."""
 
 
+class PlacedTriangles(Protocol):
+    """The triangles of a side that has edges, with the nodes of the robot where they are."""
+
+    @property
+    def surface(self) -> PlacedFacets:
+        """The triangles."""
+
+    @property
+    def nodes(self) -> Array:
+        """Where their nodes are, (v, 3) [m]."""
+
+    def nodes_at(self, ahead: Array) -> Array:
+        """The same with the nodes of the robot at `ahead` (n, 3)."""
+
+    def on_triangles(self, faces: Ids, shares: Array) -> Carried:
+        """Places on triangles (c,) by the weights of their corners (c, 3), by what carries them."""
+
+
 class Wall(Protocol):
     """What points may touch."""
 
@@ -113,6 +136,10 @@ class Side(Wall, Protocol):
     @property
     def keeps_points(self) -> bool:
         """Whether a point is the same piece of material at every step, so that it can stick to a place."""
+
+    @property
+    def edges(self) -> SharpEdges | None:
+        """Where its triangles turn outwards; None for what has none."""
 
     def at(self, x: Array) -> PlacedSide:
         """With the nodes of the robot at x (n, 3) [m]."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.contact.contacts import Contacts, Remembered
+from pliant.contact.edges import EdgeWay
 from pliant.contact.obstacle_side import ObstacleSide
 from pliant.contact.one_way import AHEAD, CLOSE, OneWay
-from pliant.contact.side import PlacedSide, Side
+from pliant.contact.side import PlacedSide, PlacedTriangles, Side
 from pliant.errors import InputError
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
+LAST = np.iinfo(np.int64).max
 SAME = 0.1
 """Contacts of two bodies that are closer to each other than this share of the edge are one."""
 
@@ -82,35 +85,64 @@ class Touch:
                 theirs = theirs.chosen(_apart(q, p, same))
             else:  # a point that can stick is worth more than one that cannot
                 ours = ours.chosen(_apart(p, q, same))
-        return ours.with_others(theirs.counted_from(count))
+        points = ours.with_others(theirs.counted_from(count))
+        way = self._edges
+        if way is None:
+            return points
+        a, b = cast(PlacedTriangles, here), cast(PlacedTriangles, there)
+        found = way.crossings(a, b, ahead, self.close)
+        if not len(found.ids):
+            return points
+        known = memory.between(self._first_edge, LAST)
+        crossing = way.contacts(a, b, x, found, known, self.friction)
+        if len(points):
+            near = np.concatenate([here.points[ours.ids], there.points[theirs.ids]])
+            crossing = crossing.chosen(_apart(way.points(a, found), near, SAME * self._way.edge))
+        return points.with_others(crossing.counted_from(self._first_edge))
 
     def remembered(self, contacts: Contacts, forces: Array, x: Array) -> Remembered:
         """After a step that ended with the nodes at x (n, 3) and forces (c, 3) [N] along the frames (`OneWay.remembered`)."""
         if not len(contacts):
             return Remembered.nothing()
-        here, there, ours = self.side.at(x), self.against.at(x), contacts.ids < self.side.count
-        first = self._way.remembered(here, there, contacts.chosen(ours), forces[ours])
-        if ours.all():
-            return first
-        theirs = contacts.chosen(~ours).counted_from(-self.side.count)
-        second = self._back.remembered(there, here, theirs, forces[~ours])
-        return first.with_others(second.counted_from(self.side.count))
+        here, there = self.side.at(x), self.against.at(x)
+        count, last = self.side.count, self._first_edge
+        ours, edges = contacts.ids < count, contacts.ids >= last
+        out = self._way.remembered(here, there, contacts.chosen(ours), forces[ours])
+        theirs = ~(ours | edges)
+        if theirs.any():
+            own = contacts.chosen(theirs).counted_from(-count)
+            out = out.with_others(self._back.remembered(there, here, own, forces[theirs]).counted_from(count))
+        if edges.any() and self._edges is not None:
+            own = contacts.chosen(edges).counted_from(-last)
+            out = out.with_others(self._edges.remembered(own, forces[edges]).counted_from(last))
+        return out
 
-    def seen(self, x: Array, reach: float = 0.0, ids: Ids | None = None) -> Seen:
+    def seen(self, x: Array, reach: float = 0.0, ids: Ids | None = None, normals: Array | None = None) -> Seen:
         """Points of both sides that are inside the other or as near as that [m], or those of some numbers (c,) wherever they
-        are, with the nodes at x (n, 3); normals lead out of what `body` touches."""
+        are, with normals (c, 3), with the nodes at x (n, 3); normals lead out of what `body` touches."""
         here, there, count = self.side.at(x), self.against.at(x), self.side.count
         if ids is None and not _may_meet(here, there, x, reach):
             ids = np.empty(0, np.int64)
         ours = _seen(self._way, here, there, reach, None if ids is None else ids[ids < count])
         if not self.against.count:
             return ours
-        theirs = _seen(self._back, there, here, reach, None if ids is None else ids[ids >= count] - count)
+        last = self._first_edge
+        theirs = _seen(
+            self._back, there, here, reach, None if ids is None else ids[(ids >= count) & (ids < last)] - count
+        )
+        parts = [ours, Seen(count + theirs.ids, theirs.points, theirs.gaps, -theirs.normals)]
+        way = self._edges
+        if way is not None:
+            a, b = cast(PlacedTriangles, here), cast(PlacedTriangles, there)
+            if ids is None:
+                found = way.crossings(a, b, x, reach)
+            else:
+                edges = ids >= last
+                out = np.zeros((len(ids), 3)) if normals is None else normals
+                found = way.known(a, b, ids[edges] - last, out[edges])
+            parts.append(Seen(last + found.ids, way.points(a, found), found.gaps, found.normals))
         return Seen(
-            np.concatenate([ours.ids, count + theirs.ids]),
-            np.concatenate([ours.points, theirs.points]),
-            np.concatenate([ours.gaps, theirs.gaps]),
-            np.concatenate([ours.normals, -theirs.normals]),
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "points", "gaps", "normals"))
         )
 
     @property
@@ -119,8 +151,18 @@ class Touch:
         return CLOSE * self._way.edge
 
     def sign(self, ids: Ids) -> Array:
-        """1 for points of `body`, -1 for those of the other body, (c,)."""
-        return np.where(ids < self.side.count, 1.0, -1.0)
+        """1 for points and edges of `body`, -1 for points of what it touches, (c,)."""
+        return np.where((ids < self.side.count) | (ids >= self._first_edge), 1.0, -1.0)
+
+    @property
+    def _first_edge(self) -> int:
+        """Where the numbers of pairs of edges begin."""
+        return self.side.count + self.against.count
+
+    @property
+    def _edges(self) -> EdgeWay | None:
+        first, second = self.side.edges, self.against.edges
+        return None if first is None or second is None else EdgeWay(first, second, self._way.edge)
 
 
 def _seen(way: OneWay, here: PlacedSide, there: PlacedSide, reach: float, ids: Ids | None) -> Seen:

@@ -159,7 +159,7 @@ def _with_middles(body: TetBody) -> tuple[CarriedSurface, SixNodePatches]:
 def reported(touch: Touch, state: State, open_too: bool) -> ContactReport:
     """What a state knows of a touch; open_too: and points that are close, without a force."""
     memory = state.contacts.get(touch.name, Remembered.nothing())
-    seen, sign = touch.seen(state.x, ids=memory.ids), touch.sign(memory.ids)[:, None]
+    seen, sign = touch.seen(state.x, ids=memory.ids, normals=memory.normals), touch.sign(memory.ids)[:, None]
     known = ContactReport(seen.points, sign * memory.normals, seen.gaps, sign * memory.forces, memory.slides)
     if not open_too:
         return known
