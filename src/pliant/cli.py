@@ -68,8 +68,8 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, expander, finger, flexipod, multigait, pneunet, tendon or trunk "
-            "(`pliant robots` tells more)."
+            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, flexipod, multigait, pneunet, tendon or "
+            "trunk (`pliant robots` tells more)."
         ),
     ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
