@@ -53,12 +53,6 @@ def thrown(robot, body, velocity):
     return replace(state, v=v)
 
 
-def deepest_point(touch, x):
-    """How deep a point of a surface is in the other, at most [m]; edges between points do not count."""
-    seen = touch.seen(x)
-    return -seen.gaps[seen.ids < touch.side.count + touch.against.count].min(initial=0.0)
-
-
 PAIRS = {
     "soft and soft": lambda: (soft(), soft((0.03, 0.025, 0.03), (3, 2, 3), (0.0405, 0.008, 0.004))),
     "rigid and rigid": lambda: (rigid(), rigid(at=(0.0305, 0.008, 0.004))),
@@ -81,8 +75,7 @@ def test_a_collision_keeps_momentum(pair, mu):
     assert results[-1].state.v[robot.nodes_of("b"), 0].mean() > 0.4
     np.testing.assert_allclose(after, p, atol=1e-12 * np.abs(p).max())
     np.testing.assert_allclose(turned, L, atol=0.02 * np.abs(L).max())
-    assert max(deepest_point(robot.touches["hit"], result.state.x) for result in results) < 1e-2 * 0.01
-    assert max(result.penetration for result in results) < 3e-2 * 0.01  # of edges that slide across each other
+    assert max(result.penetration for result in results) < 1e-2 * 0.01
 
 
 def test_rigid_bodies_that_stick_in_a_collision_keep_angular_momentum():

@@ -24,6 +24,8 @@ BELOW = 0.1
 """By how much a normal may be out of the normal cone of an edge [rad]."""
 ROUNDING = 1e-9
 """Gaps below zero by less than this share of the edge are none."""
+OUTSIDE = 0.1
+"""Edges that have passed each other are outside the other body by less than this share of how far they have."""
 ROOM = 64
 """For pairs of edges, at first."""
 
@@ -121,9 +123,9 @@ class EdgeWay:
         past = found.gaps < -ROUNDING * self.edge
         if not past.any():
             return found
-        # edges on the far sides of two bodies look as if they had passed each other, too, but none is inside the other
+        # edges on the far sides of two bodies look as if they had passed each other, too, but are well outside
         true = ~past
-        true[past] = b.hits(self.points(here, found)[past]).distances < 0.0
+        true[past] = b.hits(self.points(here, found)[past]).distances < -OUTSIDE * found.gaps[past]
         return found.chosen(true)
 
     def known(self, here: PlacedTriangles, there: PlacedTriangles, ids: Ids, normals: Array) -> Crossings:
