@@ -68,7 +68,7 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, expander, finger, flexipod, gripper, multigait, pneunet, "
+            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, flexipod, gripper, multigait, pneunet, "
             "tendon or trunk (`pliant robots` tells more)."
         ),
     ],

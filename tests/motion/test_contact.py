@@ -243,3 +243,38 @@ def test_bad_touches_are_named(arguments, told):
     assert not robot.touches
     with pytest.raises(InputError, match="no touch"):
         robot.move_obstacle("ground", (0, 0, 0))
+
+
+def test_a_corner_of_a_solid_does_not_enter_a_face():
+    """A block with a wide face lies on a pyramid whose tip is below the middle of that face."""
+    tip = pl.SurfaceMesh(
+        [(0, 0, 0.01), (0.005, 0.005, 0), (-0.005, 0.005, 0), (-0.005, -0.005, 0), (0.005, -0.005, 0)],
+        [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 1), (1, 3, 2), (1, 4, 3)],
+    )
+    mesh = pl.make.box((0.04, 0.04, 0.01), (1, 1, 1)).translated((-0.021, -0.019, 0.0102))
+    robot = pl.Robot(pl.RigidBody(mesh.surface(), density=1000), gravity=(0, 0, -G))
+    robot.touch("tip", Solid(tip))
+    results = gone(robot, 0.005, 8)
+    report = robot.contacts(results[-1].state, "tip")
+    assert len(report) == 1
+    np.testing.assert_allclose(report.points, [[0, 0, 0.01]], atol=1e-12)
+    np.testing.assert_allclose(report.normals, [[0, 0, 1]], atol=0.05)
+    assert report.force[2] > 0.0
+    assert max(result.penetration for result in results) < 1e-6
+
+
+def test_an_obstacle_that_jumps_into_a_robot_is_left_step_by_step():
+    """It tells how deep it is, and nothing is broken; the next steps go on."""
+    robot, _ = on_a_slope("tets", 0.0, 0.5)
+    state, motion = gone(robot, 0.005, 10)[-1].state, Dynamics(robot, 0.005)
+    robot.move_obstacle("ground", (0, 0, 0.008))
+    depths = []
+    for _ in range(60):
+        result = motion.step(state)
+        assert result.ok
+        state = result.state
+        depths.append(result.penetration)
+    assert depths[0] > 1e-3
+    assert depths[-1] < 1e-6
+    assert np.isfinite(state.x).all()
+    assert state.x[:, 2].min() > 0.0079

@@ -136,3 +136,20 @@ def test_split_cells_agree_on_shared_faces():
     assert volumes.min() > 1e-6
     np.testing.assert_allclose(np.bincount(owner, weights=volumes), 1e-3)
     assert sorted(np.bincount(topology.face_counts(tets))) == [0, 108, 27 * 12 - 54]
+
+
+def test_terrain_looks_up():
+    heights = np.array([[0.0, 0.1], [0.2, 0.0], [0.1, 0.3]])
+    ground = make.terrain([0, 1, 3], [0, 2], heights)
+    np.testing.assert_allclose(ground.nodes[:, 2], heights.reshape(-1))
+    corners = ground.nodes[ground.triangles]
+    assert (np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "heights"),
+    [([0, 0], [0, 1], np.zeros((2, 2))), ([0, 1], [0], np.zeros((2, 1))), ([0, 1], [0, 1], np.zeros((3, 2)))],
+)
+def test_bad_terrain_is_refused(x, y, heights):
+    with pytest.raises(InputError, match="terrain"):
+        make.terrain(x, y, heights)

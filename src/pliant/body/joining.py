@@ -30,6 +30,7 @@ class Joining:
         self.names, self.bodies = list(bodies), list(bodies.values())
         self.begin = np.concatenate([[0], np.cumsum([body.node_count for body in self.bodies])]).astype(np.int64)
         self.rest = np.concatenate([body.rest for body in self.bodies])
+        self._masses = np.concatenate([body.load_masses for body in self.bodies])
         self.size = float(np.ptp(np.concatenate([body.outline for body in self.bodies]), axis=0).max())
         self.owner = np.full(len(self.rest), -2, np.int64)
         """Group of each node; -1: fixed, -2: free by itself, -3: held in another way."""
@@ -42,6 +43,13 @@ class Joining:
             for name, ids in supports.rigid.items():
                 own = name if body.deforms else called
                 self._new(Group(own, first + ids, name not in supports.unturned))
+
+    def center(self, nodes: Ids) -> Array:
+        """The centre of mass of nodes at rest (3,) [m]: what nothing pushes turns about it without going anywhere, however long
+        a step is. The middle of nodes without mass."""
+        masses = self._masses[nodes]
+        total = float(masses.sum())
+        return np.asarray(masses @ self.rest[nodes] / total if total > 0.0 else self.rest[nodes].mean(axis=0))
 
     def _new(self, group: Group) -> int:
         self.owner[group.nodes] = len(self.groups)

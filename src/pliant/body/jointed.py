@@ -149,8 +149,7 @@ class _Tree:
                 parts.append(Part(called, every, self._points[name], number[parent], joint.slides, joint.turns))
             else:
                 turns = np.eye(3) if self._joining.groups[group].turns else np.zeros((3, 3))
-                pivot = self._joining.rest[self.nodes[group]].mean(axis=0)
-                parts.append(Part(called, every, pivot, turns=turns))
+                parts.append(Part(called, every, self._joining.center(self.nodes[group]), turns=turns))
         return tuple(parts), holders
 
     def clamps(self) -> dict[str, Ids]:

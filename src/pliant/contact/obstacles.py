@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.checks import as_numbers, number, require_kind_of
-from pliant.contact.nearest import NearestOnSurface
+from pliant.contact.edges import SharpEdges
 from pliant.errors import InputError
 from pliant.shape import SurfaceMesh
+from pliant.shape.facets import Facets, PlacedFacets
 
 Array = NDArray[np.float64]
 
@@ -53,9 +54,47 @@ class Obstacle(ABC):
         ):
             number(value, f"{name} of an obstacle", least=0.0)
 
+    is_flat: ClassVar[bool] = False
+    """Whether the nearest place tells all of it."""
+
+    @property
+    def corners(self) -> Array:
+        """Points that stick out, and that other surfaces must not come over, (k, 3) [m]."""
+        return np.empty((0, 3))
+
+    @property
+    def corner_normals(self) -> Array:
+        """Of the surface at the corners, (k, 3)."""
+        return np.empty((0, 3))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether nothing touches it where it has no corners near."""
+        return False
+
+    @property
+    def edges(self) -> SharpEdges | None:
+        """Where it turns outwards, if it is one of triangles: then it has `facets`, and `nodes` (n, 3) [m]."""
+        return None
+
+    @property
+    def facets(self) -> PlacedFacets:
+        """Its triangles."""
+        raise InputError(f"a {type(self).__name__} has no triangles", remedy="ask a Solid")
+
+    @property
+    def nodes(self) -> Array:
+        """Of its triangles, (n, 3) [m]."""
+        return np.empty((0, 3))
+
     @abstractmethod
-    def gaps(self, points: Array) -> Gaps:
-        """How far points (p, 3) [m] are from it."""
+    def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
+        """How far points (p, 3) [m] are from it; normals (p, 3): of the surfaces that they are on, where known."""
+
+    @abstractmethod
+    def crossed(self, points: Array, steps: Array) -> Gaps:
+        """Where points (p, 3) [m] outside that go by steps (p, 3) run into it: how far they are from the plane that touches it
+        there, infinite where they run into nothing."""
 
     def encoded(self) -> tuple[int, tuple[float, float, float, float]]:
         """Kind and shape for the kernels of explicit steps."""
@@ -72,6 +111,8 @@ class Plane(Obstacle):
     array([0.2])
     """
 
+    is_flat: ClassVar[bool] = True
+
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     offset: float = 0.0
 
@@ -83,7 +124,15 @@ class Plane(Obstacle):
             raise InputError(f"{self}", remedy="give a normal that is not zero and a finite offset")
         return 0, (n[0] / length, n[1] / length, n[2] / length, self.offset / length)
 
-    def gaps(self, points: Array) -> Gaps:
+    def crossed(self, points: Array, steps: Array) -> Gaps:
+        """See `Obstacle`."""
+        gaps = self.gaps(points)
+        speed = np.einsum("pi,pi->p", steps, gaps.normals)
+        share = -gaps.distances / np.where(speed < 0.0, speed, -1.0)
+        meets = (speed < 0.0) & (gaps.distances >= 0.0) & (share <= 1.0)
+        return Gaps(np.where(meets, gaps.distances, np.inf), gaps.normals, points + share[:, None] * steps)
+
+    def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
         """See `Obstacle`."""
         *normal, offset = self.encoded()[1]
         n = np.array(normal)
@@ -105,7 +154,20 @@ class Sphere(Obstacle):
         number(self.radius, "radius", unit="m", above=0.0, remedy="give a positive radius")
         return 2 if self.inside else 1, (c[0], c[1], c[2], self.radius)
 
-    def gaps(self, points: Array) -> Gaps:
+    def crossed(self, points: Array, steps: Array) -> Gaps:
+        """See `Obstacle`: the first share t of the step with |p + t s - c| = r, from without or, of a bowl, from within."""
+        *center, radius = self.encoded()[1]
+        away, side = points - np.array(center), -1.0 if self.inside else 1.0
+        a, b = np.einsum("pi,pi->p", steps, steps), np.einsum("pi,pi->p", away, steps)
+        c = np.einsum("pi,pi->p", away, away) - radius**2
+        root = b * b - a * c
+        t = (-b - side * np.sqrt(np.maximum(root, 0.0))) / np.maximum(a, 1e-300)
+        meets = (root >= 0.0) & (side * c >= 0.0) & (t >= 0.0) & (t <= 1.0)
+        out = np.where(meets[:, None], (away + np.where(meets, t, 0.0)[:, None] * steps) / radius, (0.0, 0.0, 1.0))
+        far = side * (np.einsum("pi,pi->p", out, away) - radius)
+        return Gaps(np.where(meets, far, np.inf), side * out, np.array(center) + radius * out)
+
+    def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
         """See `Obstacle`."""
         *center, radius = self.encoded()[1]
         away = points - np.array(center)
@@ -132,12 +194,45 @@ class Solid(Obstacle):
         require_kind_of(self.surface, "surface", SurfaceMesh)
 
     @cached_property
-    def _nearest(self) -> NearestOnSurface:
-        return NearestOnSurface(self.surface.nodes, self.surface.triangles)
-
-    def gaps(self, points: Array) -> Gaps:
+    def facets(self) -> PlacedFacets:
         """See `Obstacle`."""
-        return Gaps(*self._nearest.gaps(points))
+        return Facets(self.nodes, self.surface.triangles).at(self.nodes)
+
+    @cached_property
+    def edges(self) -> SharpEdges:
+        """See `Obstacle`."""
+        return SharpEdges.of(self.facets)
+
+    @property
+    def nodes(self) -> Array:
+        """See `Obstacle`."""
+        return np.asarray(self.surface.nodes, float)
+
+    @cached_property
+    def _sticking_out(self) -> NDArray[np.bool_]:
+        return ~self.facets.flat
+
+    @property
+    def corners(self) -> Array:
+        """See `Obstacle`: all nodes that are not within a flat part of the surface."""
+        return self.nodes[self._sticking_out]
+
+    @property
+    def corner_normals(self) -> Array:
+        """See `Obstacle`."""
+        return self.facets.node_normals[self._sticking_out]
+
+    def gaps(self, points: Array, normals: Array | None = None) -> Gaps:
+        """See `Obstacle`."""
+        hits = self.facets.hits(points, normals)
+        return Gaps(hits.distances, hits.normals, self.facets.places(hits.triangles, hits.shares))
+
+    def crossed(self, points: Array, steps: Array) -> Gaps:
+        """See `Obstacle`."""
+        found, shares = self.facets.crossed(points, steps, np.arange(len(points)))
+        places, ways = self.facets.places(found, shares), self.facets.normals[found]
+        far = np.einsum("pi,pi->p", ways, points - places)
+        return Gaps(np.where(found >= 0, far, np.inf), ways, places)
 
 
 def _vector(value: ArrayLike, name: str) -> Array:

@@ -2,6 +2,7 @@
 
 cantilever   a silicone beam clamped at one end: deflection beside beam theory
 diamond      the four-legged silicone robot of largilliere2015: its top follows a square
+drop         soft and rigid things fall on hilly ground, and on each other
 expander     a block of springs whose middle part swells
 finger       a finger closed by one cable
 flexipod     a stiff body on four soft legs that motors turn: it runs
@@ -15,7 +16,19 @@ trunk        an elephant's trunk on eight cables
 from __future__ import annotations
 
 from pliant.errors import InputError
-from pliant.gallery import cantilever, diamond, expander, finger, flexipod, gripper, multigait, pneunet, tendon, trunk
+from pliant.gallery import (
+    cantilever,
+    diamond,
+    drop,
+    expander,
+    finger,
+    flexipod,
+    gripper,
+    multigait,
+    pneunet,
+    tendon,
+    trunk,
+)
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
 from pliant.gallery.follower import Follower, Paths, Report
 from pliant.gallery.mover import Mover
@@ -23,6 +36,7 @@ from pliant.gallery.mover import Mover
 all_robots: dict[str, Exhibit] = {
     "cantilever": cantilever.EXHIBIT,
     "diamond": diamond.EXHIBIT,
+    "drop": drop.EXHIBIT,
     "expander": expander.EXHIBIT,
     "finger": finger.EXHIBIT,
     "flexipod": flexipod.EXHIBIT,

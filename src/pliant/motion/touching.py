@@ -46,6 +46,6 @@ class Touching:
         return replace(state, contacts=contacts, extra=state.extra[: self._own])
 
     def penetration(self, x: Array) -> float:
-        """How deep a point of the robot is in an obstacle with the nodes at x (n, 3), at most [m]."""
-        deepest = (-touch.near(x).gaps.distances.min(initial=0.0) for touch in self._robot.touches.values())
+        """How deep a point of the robot is in what it touches with the nodes at x (n, 3), at most [m]."""
+        deepest = (-touch.seen(x).gaps.min(initial=0.0) for touch in self._robot.touches.values())
         return max([0.0, *map(float, deepest)])

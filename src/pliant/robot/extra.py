@@ -69,17 +69,19 @@ class ExtraRows:
 
     def with_contacts(self, contacts: Sequence[Contacts]) -> ExtraRows:
         """These rows, and then those of contacts: gaps that stay open or close, and slips since the anchors."""
-        parts = [self, *(_rows_of(own) for own in contacts if len(own))]
+        parts = [_rows_of(own) for own in contacts if len(own)]
+        if len(self) or not parts:
+            parts.insert(0, self)
         if len(parts) == 1:
-            return self
+            return parts[0]
         width = max(part.nodes.shape[1] for part in parts)
-        padded = [np.pad(part.nodes, ((0, 0), (0, width - part.nodes.shape[1]))) for part in parts]
+        nodes = [np.pad(part.nodes, ((0, 0), (0, width - part.nodes.shape[1]))) for part in parts]
         weights = [np.pad(part.weights, ((0, 0), (0, width - part.weights.shape[1]))) for part in parts]
         others = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("directions", "origins", "displacement", "limits", "friction")
         )
-        return ExtraRows(np.concatenate(padded), np.concatenate(weights), *others)
+        return ExtraRows(np.concatenate(nodes), np.concatenate(weights), *others)
 
     def require_nodes(self, count: int) -> None:
         """Raise an InputError where a row is on a node that a robot of so many does not have."""
@@ -108,17 +110,15 @@ class ExtraRows:
 
 
 def _rows_of(contacts: Contacts) -> ExtraRows:
-    """Of every contact a normal and two tangents: n . p - o, the gap, and t . (p - anchor). What is deep comes out in steps."""
-    count, frames = len(contacts), contacts.frames
-    origins = np.einsum("crk,ck->cr", frames, contacts.anchors)
-    origins[:, 0] = contacts.heights - contacts.gaps
+    """Of every contact a normal and two tangents: the gap and the slips (`Contacts`). What is deep comes out in steps."""
+    count = len(contacts)
     limits = np.tile([[0.0, np.inf], [-np.inf, np.inf], [-np.inf, np.inf]], (count, 1))
     given = np.zeros((count, 3))
     given[:, 0] = contacts.depths
     weights = np.stack([contacts.lifting, contacts.weights, contacts.weights], axis=1)
     return ExtraRows(
-        np.repeat(contacts.nodes, 3, axis=0), weights.reshape(3 * count, -1), frames.reshape(-1, 3),
-        origins.reshape(-1), given.reshape(-1), limits, contacts.friction
+        np.repeat(contacts.nodes, 3, axis=0), weights.reshape(3 * count, -1), contacts.frames.reshape(-1, 3),
+        contacts.origins.reshape(-1), given.reshape(-1), limits, contacts.friction
     )  # fmt: skip
 
 

@@ -16,13 +16,14 @@ from pliant.body.body import Tangent
 from pliant.checks import as_numbers, number
 from pliant.contact import Obstacle, Sphere, Touch
 from pliant.errors import InputError, SupportError
-from pliant.port import Attachment, Cable, Port
+from pliant.port import Attachment, Cable, Frame, Port
 from pliant.robot.diagnosis import diagnosis
 from pliant.robot.equations import AT_ONCE, Equations, Loads, Times
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.linearization import Linearization
 from pliant.robot.mounted import Mounted, Ports, errors_about
 from pliant.robot.places import BodyLike, Places, named_bodies, named_joints
+from pliant.robot.placing import RigidMotion
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 from pliant.robot.time_step import Scheme, TimeStep
@@ -86,23 +87,28 @@ class Robot:
     def touch(
         self,
         name: str,
-        other: Obstacle,
+        other: Obstacle | Body | str,
         *,
         body: str | Body | None = None,
         friction: float | None = None,
         surface: SurfaceMesh | Sphere | None = None,
+        other_surface: SurfaceMesh | Sphere | None = None,
         spacing: float | None = None,
     ) -> None:
-        """Let a body touch an obstacle: points of its surface stay out of it, and stick to it or slide by Coulomb's law.
+        """Let a body touch an obstacle or another body: their surfaces stay out of each other, and stick or slide by Coulomb's
+        law.
 
-        body: by name or itself, where there are several; friction: Coulomb's coefficient, by default the obstacle's; surface:
-        what the body touches with, at rest [m]: a mesh that it carries, or of a `RigidBody` a `Sphere` (round, whatever is
-        drawn), by default its own surface; spacing [m]: of the points that are looked at, by default all of the surface.
-        Motions through time (`Dynamics`, `settled`, plants) know contact.
+        other: an obstacle, or a body of the robot, itself or by name; body: by name or itself, where there are several;
+        friction: Coulomb's coefficient, by default the obstacle's, 0.5 between bodies; surface: what the body touches with, at
+        rest [m]: a mesh that it carries, or of a `RigidBody` a `Sphere` (round, whatever is drawn), by default its own
+        surface; other_surface: the same of the other body; spacing [m]: of the points that are looked at, by default all of
+        the surface. Motions through time (`Dynamics`, `settled`, plants) know contact.
         """
         if not isinstance(name, str) or not name or name in self._touches:
             raise InputError(f"the name of a touch is {name!r}", remedy="give each touch a text of its own")
-        self._touches[name] = touching(self._places, name, other, body, friction, surface, spacing)
+        self._touches[name] = touching(
+            self._places, self.joined, name, other, body, friction, surface, other_surface, spacing
+        )
 
     def move_obstacle(self, name: str, position: ArrayLike, quaternion: ArrayLike = (1.0, 0.0, 0.0, 0.0)) -> None:
         """Put the obstacle of a touch elsewhere: position (3,) [m] and quaternion wxyz of its own origin, at the end of the
@@ -114,9 +120,10 @@ class Robot:
         mu = number(friction, f"friction of touch {name!r}", least=0.0)
         self._touches[name] = replace(self._touch_named(name), friction=mu)
 
-    def contacts(self, state: State, name: str) -> ContactReport:
-        """Where the robot touches an obstacle at a state, and with which forces."""
-        return reported(self._touch_named(name), state)
+    def contacts(self, state: State, name: str, *, open_too: bool = False) -> ContactReport:
+        """Where a body touches an obstacle or another body at a state, and with which forces on it; open_too: also points that
+        are close without touching."""
+        return reported(self._touch_named(name), state, open_too)
 
     def _touch_named(self, name: str) -> Touch:
         if name not in self._touches:
@@ -460,6 +467,26 @@ class Robot:
         them to a motion, as in `Statics(robot).solve(prescribed=robot.prescribed_rest + (0.01, 0, 0))`."""
         assembly = self.equations.assembly
         return np.asarray(assembly.rest_x[assembly.prescribed])
+
+    def placed(self, state: State, frame: str, reading: ArrayLike) -> State:
+        """The state moved rigidly to where a `Frame` was measured: position [m] and quaternion wxyz (7,).
+
+        Nodes, velocities, the past and contacts go along, and what sticks to an obstacle sticks to it where it is then. For
+        robots that nothing holds: supports stay where they are.
+        """
+        port = self._ports[frame].port
+        if not isinstance(port, Frame):
+            raise InputError(f"{frame!r} is a {type(port).__name__}", remedy="give the name of a Frame of the robot")
+        assembly = self.equations.assembly
+        if len(assembly.sliding) or assembly.held.any():
+            raise InputError("supports hold the robot where it is", remedy="only a robot without them can be placed")
+        measured = as_numbers(reading)
+        if measured.shape != (7,) or not np.isfinite(measured).all() or np.linalg.norm(measured[3:]) < 1e-9:
+            raise InputError(
+                f"the reading of {frame!r} is {reading!r}", remedy="give a position [m] and a quaternion wxyz (7,)"
+            )
+        motion = RigidMotion.between(self.displacement(state, frame, as_target=True), measured)
+        return motion.state(state, self._touches)
 
     def unbalanced(self, state: State) -> float:
         """The largest force out of balance at this state over the largest load on a node."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,9 @@ from pliant.errors import InputError
 from pliant.shape.mesh import coinciding, vector
 from pliant.shape.tetmesh import TetMesh
 from pliant.shape.topology import HEX_FACES, PRISM_FACES, FloatArray, IntArray, smallest_index_split
+
+if TYPE_CHECKING:
+    from pliant.shape.surface import SurfaceMesh
 
 MOST_NODES = 5e5
 """Nodes that a mesh is made with at most."""
@@ -185,6 +189,31 @@ def hollow_sphere(
     nodes = np.vstack([direction * radius for radius in np.geomspace(a, b, layers + 1)])
     tets, _ = smallest_index_split(_prisms(faces, len(direction), layers), PRISM_FACES)
     return TetMesh(nodes + vector(center, "center"), tets, orient=True)
+
+
+def terrain(x: ArrayLike, y: ArrayLike, heights: ArrayLike) -> SurfaceMesh:
+    """Ground that is looked at from above: heights (nx, ny) [m] over places x (nx,) and y (ny,) [m] that rise.
+
+    It is open: what is below it is behind it (`pliant.Solid`), and beside it there is nothing.
+
+    >>> ground = terrain([0, 1, 2], [0, 1], [[0, 0], [0.1, 0.1], [0, 0]])
+    >>> len(ground.nodes), len(ground.triangles), ground.is_closed
+    (6, 8, False)
+    """
+    from pliant.shape.surface import SurfaceMesh
+
+    places = [as_numbers(own) for own in (x, y)]
+    z = as_numbers(heights)
+    for name, own in zip("xy", places, strict=True):
+        if own.ndim != 1 or len(own) < 2 or not np.isfinite(own).all() or not (np.diff(own) > 0).all():
+            raise InputError(f"{name} of a terrain is {own}", remedy="give at least two numbers that rise [m]")
+    counts = len(places[0]), len(places[1])
+    if z.shape != counts or not np.isfinite(z).all():
+        raise InputError(f"heights of a terrain have shape {z.shape}", remedy=f"give finite heights {counts} [m]")
+    nodes = np.stack([*np.meshgrid(*places, indexing="ij"), z], axis=-1).reshape(-1, 3)
+    k = np.arange(nodes.shape[0]).reshape(counts)
+    a, b, c, d = (own.reshape(-1) for own in (k[:-1, :-1], k[1:, :-1], k[1:, 1:], k[:-1, 1:]))
+    return SurfaceMesh(nodes, np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)]))
 
 
 def _kuhn_paths() -> list[IntArray]:

@@ -9,7 +9,7 @@ from pliant.body import TetBody
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.errors import InputError, PliantError
-from pliant.robot import Robot
+from pliant.robot import Robot, State
 from pliant.view.page.grips import Grip
 from pliant.view.page.loads import Range, require_ranges
 from pliant.view.page.panel import Panel, Theory
@@ -18,6 +18,7 @@ from pliant.view.page.served import ServedPage
 from pliant.view.page.session import Session
 from pliant.view.page.skin import skins_of
 from pliant.view.page.status import MeshLine, mesh_line
+from pliant.view.page.touches import DrawnObstacle
 
 
 class Page(ServedPage):
@@ -41,21 +42,22 @@ class Page(ServedPage):
         start: str | None = None,
         feed: Feed | None = None,
         theory: Theory | None = None,
+        begin: State | None = None,
     ) -> None:
         """paths: what the effectors can follow, by name: a trajectory per effector; start: the one to begin with (None: by
         hand); rate: steps per second [Hz] at most; loads: range (low, high) of the effort of a load, by name; feed: of a drive
         that is to do what the robot does: the page then has an emergency stop, and closes the feed at its end, which leaves
         the drive at its safe command, stopped, and closed; theory: a function of robot and state that gives values beside what
-        theory says, as `Figure`s with references, shown as the robot moves."""
+        theory says, as `Figure`s with references, shown as the robot moves; begin: the state to begin with (settled)."""
         super().__init__(title)
         if theory is not None and not callable(theory):
             raise InputError(f"theory is {theory!r}", remedy="give a function of robot and state")
-        self.session = Session(robot, paths, rate=rate, feed=feed)
+        self.session = Session(robot, paths, rate=rate, feed=feed, begin=begin)
         if start is not None:
             self.session.follow(start)
         require_ranges(self.session, loads)
         self._loads, self._theory = loads, theory
-        self._grips: list[Grip] = []
+        self._grips: list[Grip | DrawnObstacle] = []
 
     def __enter__(self) -> Page:
         return self
@@ -68,7 +70,7 @@ class Page(ServedPage):
 
     def _furnish(self) -> None:
         self._scene = Scene(self.server, self.session)
-        self._grips = self._scene.grips
+        self._grips = [*self._scene.grips, *self._scene.obstacles]
         self._panel = Panel(self.server.gui, self.session, self._scene, self.title, self._loads, self._theory)
         self.session.start()
 

@@ -26,6 +26,7 @@ from pliant.view.page.session import Session
 from pliant.view.page.snapshot import Snapshot
 from pliant.view.page.status import MeshLine, drive_text, heading, mesh_text, note, status_text, theory_text
 from pliant.view.page.stress import legend
+from pliant.view.page.touches import touches_text
 
 BY_HAND = "by hand"
 Theory = Callable[[Robot, State], Sequence[Figure]]
@@ -58,6 +59,12 @@ class Panel:
         self._seen: State | None = None
         self._add_controls()
         self._add_sliders(load_ranges(session, loads))
+        self._contacts: Any = None
+        if session.robot.touches:
+            with gui.add_folder("Contacts"):
+                self._contacts = gui.add_html("")
+                if any(own.obstacle is not None for own in session.robot.touches.values()):
+                    gui.add_html(note("Drag the arrows and rings of an obstacle to move it."))
         self._add_view()
         with gui.add_folder("Mesh"):
             self._mesh = gui.add_html(note("finding out how good the mesh is ..."))
@@ -211,6 +218,8 @@ class Panel:
             self._drive.content = drive_text(session.feed)
         if self._bars is not None:
             self._bars.content = actuator_bars(robot, snapshot)
+        if self._contacts is not None:
+            self._contacts.content = touches_text(robot, snapshot.state)
         self._plots.draw(session.record)
         if self._theory is not None and snapshot.state is not self._seen:
             self._seen = snapshot.state

@@ -18,7 +18,7 @@ from pliant.view.page.session import Session
 from pliant.view.page.skin import skins_of
 from pliant.view.page.snapshot import Snapshot
 from pliant.view.page.stress import StressSkin
-from pliant.view.page.touches import drawn_touches
+from pliant.view.page.touches import drawn_obstacles, drawn_touches
 
 Array = NDArray[np.float64]
 
@@ -63,6 +63,8 @@ class Scene:
         ]  # fmt: skip
         self._stress = [StressSkin(server, skin, k) for k, skin in enumerate(self._skins)]
         self._ports = drawn_ports(scene, robot, session.size)
+        self.obstacles = drawn_obstacles(scene, session)
+        """What the robot may touch, to be dragged."""
         self._touches = drawn_touches(scene, robot, session.size)
         self.grips = grips_of(scene, session)
         self._path: Any = None
@@ -99,7 +101,12 @@ class Scene:
     def _place_camera(self, rest: Array, x: Array) -> None:
         """Look at the robot from above its floor so that it fills the view, with its ports, names, targets and their paths."""
         up, session = up_direction(self._session.robot.gravity), self._session
-        shown = [rest, x, *(port.reach(session.hanging) for port in self._ports)]
+        shown = [
+            rest,
+            x,
+            *(own.corners for own in self.obstacles),
+            *(port.reach(session.hanging) for port in self._ports),
+        ]
         shown += [
             corners for low, high in held_boxes(session.robot, session.size) for corners in (low[None], high[None])
         ]
@@ -119,6 +126,8 @@ class Scene:
         self._apply_look()
         for grip in self.grips:
             grip.draw(snapshot, self._session.robot)
+        for obstacle in self.obstacles:
+            obstacle.draw(snapshot)
         self._draw_path(snapshot.path)
         self._names.draw(snapshot.state, self._shown.names)
         x = snapshot.state.x

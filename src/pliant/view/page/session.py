@@ -30,6 +30,9 @@ Paths = Mapping[str, Mapping[str, Trajectory]]
 """By the name of a path: a trajectory for every effector that follows it."""
 
 
+HANGS = "where it hangs by itself"
+
+
 class Session(Paced):
     """The simulation behind a page.
 
@@ -38,10 +41,16 @@ class Session(Paced):
     """
 
     def __init__(
-        self, robot: Robot, paths: Paths | None = None, *, rate: float = 50.0, feed: Feed | None = None
+        self,
+        robot: Robot,
+        paths: Paths | None = None,
+        *,
+        rate: float = 50.0,
+        feed: Feed | None = None,
+        begin: State | None = None,
     ) -> None:
         """paths: what the effectors can follow; rate: steps per second [Hz] at most; feed: of a drive that is to do what the
-        robot does."""
+        robot does; begin: where it is at first, by default settled."""
         if not isinstance(robot, Robot):
             raise InputError(f"a {type(robot).__name__} is no robot", remedy="give a Robot")
         if feed is not None and not isinstance(feed, Feed):
@@ -52,9 +61,14 @@ class Session(Paced):
         self._made_for = robot.row_names
         self.snapshot: Snapshot
         self._require_effectors()
-        first = settled(robot)
-        self._is_loose = first.status is Status.LOOSE
-        self.hanging: State = first.state if self._is_loose else first.require().state
+        if begin is not None:
+            robot.require_fits(begin)
+        first = settled(robot) if begin is None else None
+        self._is_loose = first is not None and first.status is Status.LOOSE
+        self.hanging: State = begin or (first.state if self._is_loose else first.require().state)  # type: ignore[union-attr]
+        self._told = (
+            "as it was put" if begin is not None else "as it was made: nothing holds it" if self._is_loose else HANGS
+        )
         span = self.hanging.x.max(axis=0) - self.hanging.x.min(axis=0)
         rigid = (np.ptp(body.outline, axis=0).max() for body in robot.bodies if not body.deforms)
         self.size = float(max(span.max(), *rigid, 1e-9))
@@ -65,6 +79,7 @@ class Session(Paced):
             {name: robot.displacement(self.hanging, name, as_target=True) for name in robot.named(Role.EFFECTOR)},
             {name: robot.effort(self.hanging, name)[: robot.ports[name].port.given_rows] for name in self.loads},
             {name: robot.ports[name].displacement.copy() for name in robot.named(Role.HELD)},
+            {name: own.obstacle.pose for name, own in robot.touches.items() if own.obstacle is not None},
         )
         self.measures = [measure for name in self.effectors for measure in measures_of(robot, name)]
         self._require_paths()
@@ -94,14 +109,15 @@ class Session(Paced):
         """Everything as at first."""
         for name, displacement in self._home.displacements.items():
             self.robot.set_displacement(name, displacement)
+        for name, pose in self._home.obstacles.items():
+            self.robot.move_obstacle(name, pose[:3], pose[3:])
         self._stepping = self._new_stepping()
         self._wish, self._path_time = self._home, 0.0
         self._path: str | None = None
         self._clock, self._count, self._running = 0.0, 0, False
         self._recent: deque[float] = deque(maxlen=60)
         self.record.clear()
-        told = "where it hangs by itself" if not self._is_loose else "as it was made: nothing holds it"
-        self._outcome = Outcome(self.hanging, True, "LOOSE" if self._is_loose else "READY", told)
+        self._outcome = Outcome(self.hanging, True, "LOOSE" if self._is_loose else "READY", self._told)
         self._publish()
 
     def _new_stepping(self) -> Stepping:
@@ -180,6 +196,20 @@ class Session(Paced):
             raise InputError(f"displacement of {name!r} is {displacement}", remedy="give finite numbers")
         with self._changed:
             self._wish = replace(self._wish, displacements={**self._wish.displacements, name: value})
+            self._publish()
+            self._changed.notify_all()
+
+    def push(self, name: str, pose: ArrayLike) -> None:
+        """Put the obstacle of a touch elsewhere: position [m] and quaternion wxyz (7,); it takes its time to go there."""
+        if not _has(self._home.obstacles, name):
+            names = ", ".join(self._home.obstacles) or "none"
+            raise InputError(f"there is no obstacle {name!r}", remedy=f"choose one of: {names}")
+        value = _numbers(pose, f"the pose of {name!r}")
+        if value.shape != (7,) or not np.isfinite(value).all() or np.linalg.norm(value[3:]) < 1e-9:
+            raise InputError(f"pose of {name!r} is {pose}", remedy="give a position [m] and a quaternion wxyz")
+        value = np.concatenate([value[:3], value[3:] / np.linalg.norm(value[3:])])
+        with self._changed:
+            self._wish = replace(self._wish, obstacles={**self._wish.obstacles, name: value})
             self._publish()
             self._changed.notify_all()
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.rotation import exponential, from_quaternion, logarithm, to_quaternion
 from pliant.control import Inverse
 from pliant.device.wiring import Kind
 from pliant.motion import Dynamics, Statics, Status
@@ -25,11 +26,12 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Wish:
     """What is asked of the robot, by name: targets of effectors, efforts of loads [given rows], displacements of driven ports
-    (said as targets)."""
+    (said as targets), and where obstacles of touches are to be: position [m] and quaternion wxyz (7,)."""
 
     targets: Mapping[str, Array]
     efforts: Mapping[str, Array]
     displacements: Mapping[str, Array] = field(default_factory=dict)
+    obstacles: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -171,11 +173,27 @@ class Moving(Stepping):
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
         _give(self.robot, wish)
+        for name, pose in wish.obstacles.items():
+            self._push(name, pose, interval)
         done = self._dynamics.step(state)
         word = "MOVING" if done.status is Status.STEPPED else done.status.name.replace("_", " ")
         told = done.status.value if done.status is not Status.STEPPED else "it moves" if self.robot.touches else UNHELD
         remedy = told + (f" ({done.cause})" if done.cause is not None else "")
         return self._checked(state, Outcome(done.state if done.ok else state, done.ok, word, remedy, (), done.times))
+
+    def _push(self, name: str, pose: Array, interval: float) -> None:
+        """Bring an obstacle nearer to where it is wanted, slowly enough for what it meets."""
+        obstacle = self.robot.touches[name].obstacle
+        if obstacle is None:
+            return
+        turn = logarithm(from_quaternion(pose[3:]) @ obstacle.rotation.T)
+        way = pose[:3] - obstacle.position
+        far = max(float(np.linalg.norm(way)) / (0.5 * self.size), float(np.linalg.norm(turn)))
+        share = min(1.0, interval / far) if far > 0.0 else 1.0  # half a size of the robot per second, or a radian
+        if way.any() or turn.any():
+            self.robot.move_obstacle(
+                name, obstacle.position + share * way, to_quaternion(exponential(share * turn) @ obstacle.rotation)
+            )
 
 
 def stepping_of(robot: Robot, size: float, h: float, kind: Kind = "effort") -> Stepping:
