@@ -407,8 +407,10 @@ class Footing:
         self._stand(here, _Stride(here.state))
         self._stride = _Stride(here.state)
         self._moved = float(np.abs(here.state.x - state.x).max())
-        if not self._way_back:
-            self.trust.wake(0.0 if self._stays else self.trust.largest / 16)
+        if not self._way_back and self._stays:
+            self.trust.rest()
+        elif not self._way_back:
+            self.trust.wake(self.trust.largest / 16)
         return here
 
     def _effectors(self, model: Condensed) -> Array:

@@ -28,7 +28,7 @@ class Trust:
     radius       how far the next step may go: energy of the change of efforts [J^1/2]
     largest      the largest such change so far
     careful      how many steps are to be taken with care
-    stability    whether stability is what stopped the last steps
+    stability    whether stability, or a corner next to its loss, is what stopped the last steps
     """
 
     def __init__(self, size: float) -> None:
@@ -80,6 +80,10 @@ class Trust:
     def redirect(self) -> None:
         """Other targets: mistakes on the way to the last ones do not count."""
         self._mistaken = []
+
+    def rest(self) -> None:
+        """No further step: beyond here the robot was twice where no step led out."""
+        self.radius, self.stability = 0.0, True
 
     def wake(self, radius: float) -> None:
         """Something else is asked for: at least this radius again."""
