@@ -28,7 +28,7 @@ from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.robot.equations import Equations
 from pliant.robot.factored import Factored
-from pliant.robot.rows import Rows
+from pliant.robot.rows import CompressedRows, Rows
 
 Array = NDArray[np.float64]
 
@@ -176,22 +176,57 @@ class Held:
         self.update(at.pose, efforts)
         now = efforts[self.rows]
         placed = [at.placed[number] for number in self._layout.numbers]
-        found = at.condense(self._layout.H.at(placed, at.T, self.extra), force)
-        W = at.scale * found.W
+        rows = self._layout.H.at(placed, at.T, self.extra)
         short = self.shortfall(at.found_at, placed) + at.led(placed, self.extra, self._layout.parts) - offset
-        if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
-            return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift, 0)
-        target, missed = self._answer(W + np.diag(self.compliance), short + found.shift - W @ now, now)
-        step = found.resume(at.scale * (target - now))
-        excess = at.report.negatives and at.report.negatives - self._negatives(W, target)
-        return HeldStep(step, target, W, found.shift + W @ (target - now), excess, missed)
+        asked = self._likely(now, short)
+        while True:
+            found = self._asked_step(at, rows, force, now, short, asked)
+            joins = self._closing(short + rows.times(found.step), asked)
+            if not joins.any():
+                return found
+            asked |= joins
 
-    def _answer(self, W: Array, r: Array, now: Array) -> tuple[Array, float]:
-        """Efforts (k,) within limits and cones, and by how much they miss Coulomb's law."""
-        mu = self.extra.friction
-        if not len(mu):
-            return limited_efforts(W, r, self.limits, now), 0.0
-        return coulomb_efforts(W, r, self.limits[: len(now) - 3 * len(mu)], mu, now)
+    def _asked_step(
+        self, at: Factored, rows: CompressedRows, force: Array, now: Array, short: Array, asked: NDArray[np.bool_]
+    ) -> HeldStep:
+        """The step with only some of the rows (k,); the others have no effort, and no response."""
+        whole, count = bool(asked.all()), len(asked)
+        found = at.condense(rows if whole else rows.chosen(asked), force)
+        W, now = at.scale * found.W, now[asked]
+        if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
+            nowhere = np.full((at.equations.assembly.coordinate_count, 3), np.nan)
+            return HeldStep(nowhere, np.zeros(count), np.full((count, count), np.nan), np.zeros(count), 0)
+        own = W.copy()
+        own.reshape(-1)[:: len(own) + 1] += self.compliance[asked]
+        target, missed = self._answer(own, short[asked] + found.shift - W @ now, now, asked)
+        step = found.resume(at.scale * (target - now))
+        efforts = np.zeros(count)
+        efforts[asked] = target
+        if whole:
+            response, moved = W, found.shift + W @ (target - now)
+        else:
+            response, moved = np.zeros((count, count)), rows.times(step)
+            response[np.ix_(asked, asked)] = W
+        excess = at.report.negatives and at.report.negatives - self._negatives(response, efforts)
+        return HeldStep(step, efforts, response, moved, excess, missed)
+
+    def _likely(self, now: Array, short: Array) -> NDArray[np.bool_]:
+        """Rows (k,) to begin with: all but those of contacts that are open and bear nothing."""
+        asked, contacts = np.ones(len(now), bool), len(now) - 3 * len(self.extra.friction)
+        asked[contacts:] = np.repeat((now[contacts::3] != 0.0) | (short[contacts::3] <= 0.0), 3)
+        return asked
+
+    def _closing(self, short: Array, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows (k,) of contacts that were not asked and whose gap is closed after a step."""
+        joins, contacts = np.zeros(len(short), bool), len(short) - 3 * len(self.extra.friction)
+        joins[contacts:] = np.repeat(~asked[contacts::3] & (short[contacts::3] < 0.0), 3)
+        return joins
+
+    def _answer(self, W: Array, r: Array, now: Array, asked: NDArray[np.bool_]) -> tuple[Array, float]:
+        """Efforts of the rows that are asked within limits and cones, and by how much they miss Coulomb's law."""
+        contacts = len(asked) - 3 * len(self.extra.friction)
+        limits, mu = self.limits[:contacts], self.extra.friction[asked[contacts::3]]
+        return coulomb_efforts(W, r, limits, mu, now) if len(mu) else (limited_efforts(W, r, limits, now), 0.0)
 
     def holding(self, efforts: Array) -> NDArray[np.bool_]:
         """Which held rows no limit lets go with these efforts of theirs (k,)."""
