@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.contact import Plane, Solid, Sphere
 from pliant.device import SimulatedPlant
-from pliant.errors import InputError
+from pliant.errors import InputError, SupportError
 from pliant.motion import Dynamics, settled
 from pliant.motion.held import Held
 from pliant.robot import State
@@ -220,11 +220,15 @@ def test_what_does_not_know_contact_says_so():
     robot.effect("corner", pl.Point(near=(0.0, 0.0, 0.02)))
     for refused in (
         lambda: pl.Inverse(robot, h=0.01),
-        lambda: pl.Statics(robot).solve(),
-        lambda: Dynamics(robot, 0.01, method="newton").step(robot.rest()),
+        lambda: pl.Inverse(robot).solve_pose(robot.rest(), corner=(0.0, 0.0, 0.02)),
+        lambda: pl.Statics(robot).step(robot.rest()),
+        lambda: pl.natural_modes(robot, 3),
     ):
-        with pytest.raises(InputError, match="contact"):
+        with pytest.raises(InputError, match="contact") as told:
             refused()
+        assert told.value.remedy
+    with pytest.raises(SupportError):
+        pl.Statics(robot).solve()
 
 
 @pytest.mark.parametrize(

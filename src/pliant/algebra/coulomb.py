@@ -85,6 +85,13 @@ def coulomb_efforts(W: Array, b: Array, limits: Array, mu: Array, now: Array) ->
     return Coulomb(scale * found.efforts, found.residual)
 
 
+def within_cones(efforts: Array, limits: Array, mu: Array) -> Array:
+    """Efforts (k,) put within limits (p, 2) and, three each, within the cones of contacts (c,): the normal, then the disc."""
+    out, pieces = np.empty_like(efforts), np.empty(len(efforts), np.int8)
+    project(efforts, limits, mu, out, pieces)
+    return out
+
+
 def _answer(given: _Given, now: Array) -> Coulomb:
     """The same for rows with compliances of about 1."""
     problem = _Problem(given, 0.0)
@@ -138,7 +145,7 @@ class _Problem:
 
     def within(self, efforts: Array) -> Array:
         """Efforts put within limits and cones."""
-        return self._projected(efforts)[0]
+        return within_cones(efforts, self.limits, self.mu)
 
     def _projected(self, y: Array) -> tuple[Array, Pieces]:
         """The projection of y (k,), and what it does to each row (k,)."""

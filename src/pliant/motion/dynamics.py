@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of, require_kind_of, whole
-from pliant.errors import InputError
 from pliant.motion.held import Held
 from pliant.motion.increment import Increment
 from pliant.motion.newton import Newton
@@ -82,14 +81,17 @@ class Dynamics:
         times = Times()
         if self.method == "linearized":
             return self._in_parts(state, target, extra, times)
-        if self.robot.touches:
-            raise InputError(
-                "contact is not known to method='newton'",
-                remedy="take method='linearized', with shorter steps if need be",
-            )
-        held = Held(self.robot, state, extra)
-        first = self._linearized(state, target, held, self.h, times, self.scheme)
-        return self._newton(state, target, first, held, times) if first.ok or _overreaches(first) else first
+        touching = Touching.in_step(self.robot, state, self.h, extra)
+        held = Held(self.robot, touching.state, touching.extra)
+        first = self._linearized(touching.state, target, held, self.h, times, self.scheme)
+        if not (first.ok or _overreaches(first)):
+            return replace(first, state=state)
+        result = self._newton(touching.state, target, first, held, times)
+        if not result.ok:
+            return replace(result, state=state)
+        after = touching.ended(result.state)
+        status = Status.ROUGH if result.missed > MISSED else result.status
+        return replace(result, status=status, state=after, penetration=touching.penetration(after.x))
 
     def _in_parts(self, state: State, target: Array, extra: ExtraRows, times: Times) -> StepResult:
         """The step as a whole where it is believed, else in as many equal parts as that takes."""
@@ -111,7 +113,7 @@ class Dynamics:
         way = Held(self.robot, state, extra).way_to_go(state.pose, own) if parts > 1 else np.zeros(0)
         current, scheme, rough = state, self.scheme if parts == 1 else "euler", 0.0
         for k in range(1, parts + 1):
-            touching = Touching(self.robot, current, self.h / parts, extra)
+            touching = Touching.in_step(self.robot, current, self.h / parts, extra)
             held = Held(self.robot, touching.state, touching.extra)
             share, offset = k / parts, np.zeros(len(held.rows))
             offset[: len(way)] = (1 - k / parts) * way

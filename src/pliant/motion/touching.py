@@ -13,19 +13,18 @@ from pliant.robot import ExtraRows, Robot, State
 Array = NDArray[np.float64]
 
 
+CLOSE = 1e-6
+"""Gaps of contacts that bear, and depths, that count as none in an equilibrium, over the size of the robot."""
+
+
 class Touching:
-    """What a robot may touch in a step of h seconds from a state: rows for it, efforts to begin with, and what is remembered.
+    """What a robot may touch on from a state: rows for it, efforts to begin with, and what is remembered.
 
     extra: all rows that come and go, the user's own first; state: the same with the efforts of those rows.
     """
 
-    def __init__(self, robot: Robot, state: State, h: float, own: ExtraRows) -> None:
-        ahead = state.x + h * state.v + h * h * robot.gravity
-        self._robot = robot
-        self._contacts: dict[str, Contacts] = {
-            name: touch.contacts(state.x, ahead, state.contacts.get(name, Remembered.nothing()))
-            for name, touch in robot.touches.items()
-        }
+    def __init__(self, robot: Robot, state: State, contacts: dict[str, Contacts], own: ExtraRows) -> None:
+        self._robot, self._contacts = robot, contacts
         self._own = len(own)
         self.extra = own.with_contacts(tuple(self._contacts.values()))
         self.state = state
@@ -33,6 +32,36 @@ class Touching:
             begin = state.extra[: self._own] if len(state.extra) >= self._own else np.zeros(self._own)
             forces = [part.forces.reshape(-1) for part in self._contacts.values()]
             self.state = replace(state, extra=np.concatenate([begin, *forces]))
+
+    @classmethod
+    def in_step(cls, robot: Robot, state: State, h: float, own: ExtraRows) -> Touching:
+        """In a step of h seconds."""
+        if not robot.touches:
+            return cls(robot, state, {}, own)
+        ahead = state.x + h * state.v + h * h * robot.gravity
+        return cls(robot, state, {k: t.contacts(state.x, ahead, _of(state, k)) for k, t in robot.touches.items()}, own)
+
+    @classmethod
+    def at(cls, robot: Robot, state: State, x: Array, own: ExtraRows) -> Touching:
+        """In an equilibrium on from a state that is close to nodes at x (n, 3): gaps are measured there, and slips from where
+        points stick or are in the state."""
+        contacts = {}
+        for name, touch in robot.touches.items():
+            found = touch.contacts(x, x, _of(state, name))
+            began = np.einsum("cj,cji->ci", found.weights, state.x[found.nodes])
+            anchors = np.where(found.fresh[:, None], began, found.anchors)
+            contacts[name] = replace(found, anchors=anchors, depths=np.zeros(len(found)))
+        return cls(robot, state, contacts, own)
+
+    def fits(self, state: State) -> bool:
+        """Whether contacts are, with the nodes where a state has them, as far from the obstacles as they were taken to be."""
+        close, ended = CLOSE * self._robot.size, self.ended(state)
+        for name, touch in self._robot.touches.items():
+            found = touch.contacts(state.x, state.x, ended.contacts[name])
+            bears = np.isin(ended.contacts[name].ids, found.ids[found.gaps < close])
+            if (found.gaps < -close).any() or not bears.all():
+                return False
+        return True
 
     def ended(self, state: State) -> State:
         """The state after the step, with its contacts."""
@@ -49,3 +78,7 @@ class Touching:
         """How deep a point of the robot is in an obstacle with the nodes at x (n, 3), at most [m]."""
         deepest = (-touch.near(x).gaps.distances.min(initial=0.0) for touch in self._robot.touches.values())
         return max([0.0, *map(float, deepest)])
+
+
+def _of(state: State, name: str) -> Remembered:
+    return state.contacts.get(name, Remembered.nothing())
