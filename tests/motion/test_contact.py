@@ -38,6 +38,10 @@ BODIES = {
         damping=(0, 0.002)
     ),
     "springs": lambda: pl.SpringBody(lattice(), E=1e5, density=1000, damping=(0, 0.002)),
+    "rods": lambda: pl.RodBody(
+        pl.Curve([(0, 0.015, 0.01), (0.04, 0.015, 0.01)]), pl.Section.rectangle(0.03, 0.02), E=1e6, nu=0.3, density=1000,
+        count=4, damping=(0, 0.002)
+    ),
     "rigid": lambda: pl.RigidBody(BOX.surface(), density=1000),
 }  # fmt: skip
 
@@ -97,6 +101,25 @@ def test_a_block_slides_above_it(kind):
     across = against[0] * np.sin(heading) - against[1] * np.cos(heading)
     assert np.degrees(abs(np.arcsin(across))) < 0.1
     assert against @ [np.cos(heading), np.sin(heading)] > 0.0
+
+
+@pytest.mark.parametrize("heading", np.radians([0.0, 37.0, 90.0, 143.0, 260.0]))
+@pytest.mark.parametrize("kind", ["tets", "rigid"])
+def test_every_contact_slides_against_its_own_slip_in_any_direction(kind, heading):
+    """|f_t| = mu f_n to 1e-6, and against the slip of that very point within 0.1 degree."""
+    robot, _ = on_a_slope(kind, 35.0, 0.4, heading)
+    last, end = (result.state for result in gone(robot, 0.005, 40)[-2:])
+    report, touch = robot.contacts(end, "ground"), robot.touches["ground"]
+    ids = end.contacts["ground"].ids
+    slips = (touch.near(end.x).points - touch.near(last.x).points)[ids]
+    assert report.slides.all()
+    assert np.abs(slips[:, 2]).max() < 1e-9
+    sideways = report.friction_forces
+    np.testing.assert_allclose(np.linalg.norm(sideways, axis=1), 0.4 * report.normal_forces, rtol=1e-6)
+    cosines = np.einsum("ci,ci->c", sideways, slips) / np.linalg.norm(sideways, axis=1) / np.linalg.norm(slips, axis=1)
+    across = np.cross(sideways, slips)[:, 2] / np.linalg.norm(sideways, axis=1) / np.linalg.norm(slips, axis=1)
+    assert (cosines < 0.0).all()
+    assert np.degrees(np.abs(np.arcsin(across))).max() < 0.1
 
 
 @pytest.mark.parametrize("kind", BODIES)
@@ -166,6 +189,19 @@ def test_forces_are_newtons_whatever_the_step():
     robot, _ = on_a_slope("tets", 35.0, 0.5)
     forces = [robot.contacts(gone(robot, h, round(0.3 / h))[-1].state, "ground").force for h in (0.006, 0.003)]
     np.testing.assert_allclose(forces[0], forces[1], rtol=0.01, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore:the filled volume")
+def test_mean_forces_over_a_second_do_not_depend_on_the_step():
+    """A soft ball that falls on a slope, bounces and rolls: less than 1 % from h to h/2."""
+    means = []
+    for h in (0.004, 0.002):
+        robot = pl.Robot(ball(), gravity=slope(8.0))
+        robot.touch("ground", Plane(offset=-0.025, friction=0.6))
+        results = gone(robot, h, round(1.0 / h))
+        means.append(np.mean([robot.contacts(result.state, "ground").force for result in results], axis=0))
+        assert max(result.missed for result in results) < 1e-6
+    np.testing.assert_allclose(means[0], means[1], rtol=0.0, atol=0.01 * np.linalg.norm(means[1]))
 
 
 def test_a_block_goes_along_with_a_platform():

@@ -18,7 +18,7 @@ answer, by Newton's method and, where that does not help, Gauss-Seidel contact b
 Where rows do the same (a rigid body on more than three points), `SHARED` of that compliance is left, by which they share their
 effort. Where such rows stick, they may ask for what no motion can do: anchors that are apart by rounding, or by the square of a
 small turn. No effort changes that part of r_t, so it is no part of the law: anchors are met as well as motions can, in least
-squares.
+squares, and gaps likewise as long as that is a matter of rounding (`NOTHING`).
 
 All of it in units in which every plain row and every contact has a compliance of about 1: efforts are roots of energies, and
 comparable.
@@ -53,12 +53,16 @@ PATHS = ((1e-2, 1e-4, 1e-6), tuple(0.1 * 0.43**k for k in range(16)))
 """The same on the way from an easy problem to the one that is asked: in long strides and, where that fails, in short ones."""
 GOOD = 1e-9
 """Residual at which the search ends."""
-NEWTONS, WATCHED = 30, 6
-"""Newton steps at most, and how many in a row may lead to nothing better."""
+WATCHED = 6
+"""How many Newton steps in a row may lead to nothing better."""
+LENGTHS = (0.5, 0.25, 0.1, 0.03)
+"""Parts of a Newton step that are tried."""
 SWEEPS, FEW, MANY = 20, 2, 5
 """Sweeps between Newton steps, twice as many in every round, and rounds at most: at first, and on the path."""
 REANCHORED = 3
 """How often it is asked again which contacts stick, for their anchors."""
+NOTHING = 1e-7
+"""What a gap may miss, over what the largest effort does to a contact, where rows do the same."""
 SAME = 1e-11
 """A row whose compliance beside the others, over its own, is below this does what they do."""
 
@@ -123,6 +127,17 @@ class _Given(NamedTuple):
     own: Array
 
 
+class _Judged(NamedTuple):
+    """Efforts (k,), their residual, r (k,), y = lambda - rho r (k,), F (k,), and the pieces of the projection (k,)."""
+
+    efforts: Array
+    residual: float
+    r: Array
+    y: Array
+    missing: Array
+    pieces: Pieces
+
+
 class _Problem:
     """With a share of the rows' own compliances besides."""
 
@@ -156,23 +171,26 @@ class _Problem:
     def on_from(self, efforts: Array, rounds: int) -> Coulomb:
         """Found from some efforts on, with anchors that motions can meet, of the contacts that stick in the end; with so many
         rounds of Gauss-Seidel at most."""
-        sticks = self._sticking(efforts)
+        holds = self._holding(efforts)
         for _ in range(REANCHORED):
-            self.b = self._reachable(sticks)
+            self.b = self._reachable(holds, NOTHING * float(np.abs(efforts).max(initial=0.0)))
             found = self.searched(efforts, rounds)
-            efforts, before, sticks = found.efforts, sticks, self._sticking(found.efforts)
-            if (sticks == before).all():
+            efforts, before, holds = found.efforts, holds, self._holding(found.efforts)
+            if (holds == before).all():
                 break
         return found
 
-    def _sticking(self, efforts: Array) -> NDArray[np.bool_]:
-        """Which contacts have forces within their cones, (c,)."""
-        n, *t = efforts[self.plain :].reshape(-1, 3).T
-        return np.asarray(np.hypot(*t) < (1.0 - 1e-9) * self.mu * n)
+    def _holding(self, efforts: Array) -> NDArray[np.bool_]:
+        """Rows of contacts that the efforts hold (k,): normals that bear, and tangents that stick."""
+        holds, first = np.zeros(len(efforts), bool), self.plain
+        n, *t = efforts[first:].reshape(-1, 3).T
+        holds[first::3] = n > 0.0
+        holds[first + 1 :: 3] = holds[first + 2 :: 3] = np.hypot(*t) < (1.0 - 1e-9) * self.mu * n
+        return holds
 
-    def _reachable(self, sticks: NDArray[np.bool_]) -> Array:
-        """b (k,) without what no motion can undo in the tangents of contacts that stick (c,)."""
-        rows = self.plain + np.flatnonzero(np.repeat(sticks, 3))
+    def _reachable(self, holds: NDArray[np.bool_], nothing: float) -> Array:
+        """b (k,) without what no motion can undo in rows that are held (k,); of gaps no more than counts as nothing."""
+        rows = np.flatnonzero(holds)
         if not len(rows):
             return self._given.b
         L = _independent(self._given.W[np.ix_(rows, rows)])
@@ -180,7 +198,8 @@ class _Problem:
             return self._given.b
         Q = np.linalg.qr(L)[0]
         missed = self._given.b[rows] - Q @ (Q.T @ self._given.b[rows])
-        missed[::3] = 0.0
+        gaps = (rows - self.plain) % 3 == 0
+        missed[gaps] = np.clip(missed[gaps], -nothing, nothing)
         out: Array = self._given.b.copy()
         out[rows] -= missed
         return out
@@ -195,26 +214,35 @@ class _Problem:
         return best
 
     def newton(self, efforts: Array) -> Coulomb:
-        """The best that whole Newton steps lead to."""
-        best, waited = Coulomb(efforts, np.inf), 0
-        for _ in range(NEWTONS):
-            r = self._displaced(efforts)
-            y = efforts - self.rho * r
-            projected, pieces = self._projected(y)
-            missing = efforts - projected
-            residual = float(np.abs(missing).max(initial=0.0)) / max(float(np.abs(efforts).max(initial=0.0)), 1e-300)
-            waited = 0 if residual < 0.9 * best.residual else waited + 1
-            best = min(best, Coulomb(efforts, residual), key=lambda one: one.residual)
-            if residual <= GOOD or waited > WATCHED:
-                break
-            step = self._newton_step(efforts, r, y, missing, pieces)
+        """The best that Newton steps lead to: of a whole step and parts of it the longest that is better, else the whole."""
+        here = best = self._judged(efforts)
+        waited = 0
+        while best.residual > GOOD and waited <= WATCHED:
+            step = self._newton_step(here)
             if step is None:
                 break
-            efforts = self.within(efforts + step)
-        return best
+            tried = [self._judged(self.within(here.efforts + step))]
+            for length in LENGTHS:
+                if tried[-1].residual < 0.9 * here.residual:
+                    break
+                tried.append(self._judged(self.within(here.efforts + length * step)))
+            here = tried[-1] if tried[-1].residual < 0.9 * here.residual else tried[0]
+            waited = 0 if here.residual < 0.9 * best.residual else waited + 1
+            best = min(best, here, key=lambda one: one.residual)
+        return Coulomb(best.efforts, best.residual)
 
-    def _newton_step(self, efforts: Array, r: Array, y: Array, missing: Array, pieces: Pieces) -> Array | None:
+    def _judged(self, efforts: Array) -> _Judged:
+        """Efforts with their residual."""
+        r = self._displaced(efforts)
+        y = efforts - self.rho * r
+        projected, pieces = self._projected(y)
+        missing = efforts - projected
+        largest = max(float(np.abs(efforts).max(initial=0.0)), 1e-300)
+        return _Judged(efforts, float(np.abs(missing).max(initial=0.0)) / largest, r, y, missing, pieces)
+
+    def _newton_step(self, here: _Judged) -> Array | None:
         """The zero of F linearized, with the pieces of the projection as they are; None where there is none."""
+        efforts, _, r, y, missing, pieces = here
         most = len(y)
         step = np.where(pieces == FREE, 0.0, -missing)
         rows = np.empty((most, 2), np.int64), np.empty((most, 2))

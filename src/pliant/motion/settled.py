@@ -83,7 +83,7 @@ def _moves_on(robot: Robot, state: State, way: float, h: float, result: StepResu
     """That a robot on the ground has not come to rest, and how it moves."""
     touched = ", ".join(repr(name) for name, own in state.contacts.items() if len(own.ids))
     return NotConvergedError(
-        f"the robot touches {touched} and still moves by {way:.3g} m in a step of {h:.3g} s from rest, the last of {MOST_STEPS}",
+        f"the robot touches {touched} and still moves by {way:.3g} m in {h:.3g} s from rest, the last of {MOST_STEPS} steps",
         remedy="it may roll or slide on: support it, raise friction, or follow it with Dynamics, from the state that is given",
         result=result,
     )
