@@ -9,6 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.contact import Plane, Solid, Sphere
+from pliant.control import TwoRates
 from pliant.device import SimulatedPlant
 from pliant.errors import InputError, SupportError
 from pliant.motion import Dynamics, settled
@@ -250,12 +251,48 @@ def test_a_plant_takes_over_touches_with_friction_of_its_own():
     assert ways[0] < 1e-4 < 0.01 < ways[1]
 
 
-def test_what_does_not_know_contact_says_so():
+def test_a_plant_takes_over_every_touch_and_leaves_the_robot_alone():
+    """Friction of its own where that is given, the robot's elsewhere, obstacles where they are; the robot stays as it is."""
+    robot, _ = on_a_slope("tets", 25.0, 0.5)
+    robot.touch("wall", Plane(normal=(-1, 0, 0), offset=-1.0), friction=0.7)
+    robot.move_obstacle("wall", (-0.9, 0, 0))  # at x = 0.1
+    robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
+    plant = SimulatedPlant(robot, 0.005, contact_friction={"ground": 0.1}, method="newton")
+    assert {name: touch.friction for name, touch in plant.robot.touches.items()} == {"ground": 0.1, "wall": 0.7}
+    assert {name: touch.friction for name, touch in robot.touches.items()} == {"ground": 0.5, "wall": 0.7}
+    plant.advance(np.zeros(1), 0.5)
+    assert plant.failures == 0
+    assert plant.state.x[:, 0].max() == pytest.approx(0.1, abs=1e-6)
+    assert plant.robot.contacts(plant.state, "wall").force[0] < 0.0
+    for bad in ({"floor": 0.1}, {"ground": -0.1}):
+        with pytest.raises(InputError):
+            SimulatedPlant(robot, 0.005, contact_friction=bad)
+
+
+def test_a_plant_that_rolls_on_begins_as_it_was_made():
+    wheel = pl.TetBody(pl.make.tube(0.015, 0.02, 0.015, 0.006), pl.Corotational(E=5e5, nu=0.3), damping=(0, 0.015))
+    robot = pl.Robot(wheel, gravity=G * np.array([np.sin(0.5), -np.cos(0.5), 0.0]))
+    robot.touch("ground", Plane(normal=(0, 1, 0), offset=-0.0201, friction=0.8))
+    robot.actuate("push", pl.Force((0.02, 0.0, 0.0), direction=(1, 0, 0)), effort=(0, 1))
+    plant = SimulatedPlant(robot, 0.005)
+    np.testing.assert_array_equal(plant.state.x, plant.robot.rest().x)
+    plant.advance(np.zeros(1), 0.1)
+    assert plant.failures == 0
+
+
+def build_touching():
+    """A robot that touches something, for two processes."""
     robot, _ = on_a_slope("tets", 0.0, 0.5)
     robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
     robot.effect("corner", pl.Point(near=(0.0, 0.0, 0.02)))
+    return robot
+
+
+def test_what_does_not_know_contact_says_so():
+    robot = build_touching()
     for refused in (
         lambda: pl.Inverse(robot, h=0.01),
+        lambda: TwoRates(build_touching),
         lambda: pl.Inverse(robot).solve_pose(robot.rest(), corner=(0.0, 0.0, 0.02)),
         lambda: pl.Statics(robot).step(robot.rest()),
         lambda: pl.natural_modes(robot, 3),

@@ -49,15 +49,20 @@ Pieces = NDArray[np.int8]
 
 SHARED = 1e-7
 """Share of its compliance that every row is given besides where rows do the same: they share their effort by it."""
-PATHS = ((1e-2, 1e-4, 1e-6), tuple(0.1 * 0.43**k for k in range(16)))
-"""The same on the way from an easy problem to the one that is asked: in long strides and, where that fails, in short ones."""
 GOOD = 1e-9
 """Residual at which the search ends."""
+PATHS = (
+    ((1e-2, 1e-4, 1e-6), GOOD),
+    (tuple(0.6**k for k in range(31)), 3e-7),
+    (tuple(0.1 * 0.43**k for k in range(16)), 3e-7),
+)
+"""The same on the way from an easy problem to the one that is asked, in long strides and in short ones, and the residual from
+which on such a way is taken."""
 WATCHED = 6
 """How many Newton steps in a row may lead to nothing better."""
 LENGTHS = (0.5, 0.25, 0.1, 0.03)
 """Parts of a Newton step that are tried."""
-SWEEPS, FEW, MANY = 20, 2, 5
+SWEEPS, FEW, MANY = 20, 2, 4
 """Sweeps between Newton steps, twice as many in every round, and rounds at most: at first, and on the path."""
 REANCHORED = 3
 """How often it is asked again which contacts stick, for their anchors."""
@@ -105,8 +110,8 @@ def _answer(given: _Given, now: Array) -> Coulomb:
     doubles = problem.has_doubles or _independent(given.W).shape[1] < len(now)
     least, search = (SHARED, _Problem.on_from) if doubles else (0.0, _Problem.searched)
     best = search(_Problem(given, least), now, FEW)
-    for path in PATHS:
-        if best.residual <= GOOD:
+    for path, enough in PATHS:
+        if best.residual <= enough:
             break
         efforts = now
         for share in (*path, least):
@@ -176,7 +181,7 @@ class _Problem:
             self.b = self._reachable(holds, NOTHING * float(np.abs(efforts).max(initial=0.0)))
             found = self.searched(efforts, rounds)
             efforts, before, holds = found.efforts, holds, self._holding(found.efforts)
-            if (holds == before).all():
+            if found.residual > GOOD or (holds == before).all():
                 break
         return found
 
@@ -258,9 +263,11 @@ class _Problem:
         if not pivot:  # it slides, or W is indefinite
             newton_system(*system)
             pivot = solve_square(J)
-        self.has_doubles |= pivot < SAME
+        if pivot < SAME:
+            self.has_doubles = True
+            return None
         spread(J[:, count], columns, step)
-        return step if pivot and np.isfinite(step).all() else None
+        return step if np.isfinite(step).all() else None
 
     def _swept(self, efforts: Array, count: int) -> Array:
         """After so many sweeps of Gauss-Seidel."""

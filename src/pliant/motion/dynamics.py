@@ -24,8 +24,8 @@ from pliant.robot.time_step import Scheme, TimeStep, require_scheme
 
 Array = NDArray[np.float64]
 
-MISSED = 1e-6
-"""By how much, over the largest effort, contact forces may miss Coulomb's law and nothing is said."""
+QUIET = (Status.STEPPED, Status.WARPED)
+"""What a step in parts has to say beside its being in parts is no news; of contact it is."""
 
 
 class Dynamics:
@@ -89,9 +89,7 @@ class Dynamics:
         result = self._newton(touching.state, target, first, held, times)
         if not result.ok:
             return replace(result, state=state)
-        after = touching.ended(result.state)
-        status = Status.ROUGH if result.missed > MISSED else result.status
-        return replace(result, status=status, state=after, penetration=touching.penetration(after.x))
+        return touching.judged(replace(result, state=touching.ended(result.state)))
 
     def _in_parts(self, state: State, target: Array, extra: ExtraRows, times: Times) -> StepResult:
         """The step as a whole where it is believed, else in as many equal parts as that takes."""
@@ -103,7 +101,7 @@ class Dynamics:
             parts *= 2
         if not result.ok:
             return replace(result, state=state)
-        return replace(result, status=Status.SHORTENED) if parts > 1 else result
+        return replace(result, status=Status.SHORTENED) if parts > 1 and result.status in QUIET else result
 
     def _taken(self, state: State, target: Array, extra: ExtraRows, parts: int, times: Times) -> StepResult:
         """The step in equal parts; what is prescribed and what is held moves on in parts, too. Several parts are of backward
@@ -123,11 +121,8 @@ class Dynamics:
             if not result.ok:
                 return result
             current, rough = touching.ended(held.remembering(result.state)), max(rough, result.missed)
-        status = Status.ROUGH if rough > MISSED else result.status
-        return replace(
-            result, status=status, state=replace(current, time=state.time + self.h), iterations=parts, missed=rough,
-            penetration=touching.penetration(current.x)
-        )  # fmt: skip
+        after = replace(current, time=state.time + self.h)
+        return touching.judged(replace(result, state=after, iterations=parts, missed=rough))
 
     def _linearized(
         self,

@@ -38,8 +38,11 @@ def settled(robot: Robot) -> StepResult:
 
 
 def beginning(robot: Robot) -> State:
-    """Where a motion of the robot begins: settled, or as it was made where nothing holds it; raises where it cannot settle."""
+    """Where a motion of the robot begins: settled, or as it was made where it has no rest, because nothing holds it or it rolls
+    or slides on; raises where it cannot settle."""
     result = settled(robot)
+    if robot.touches and result.status is Status.NOT_CONVERGED:
+        return robot.rest()
     return result.state if result.status is Status.LOOSE else result.require().state
 
 

@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.contact import Contacts, Remembered
+from pliant.motion.result import Status, StepResult
 from pliant.robot import ExtraRows, Robot, State
 
 Array = NDArray[np.float64]
 
 
+MISSED = 1e-6
+"""By how much, over the largest effort, contact forces may miss Coulomb's law and nothing is said."""
+DEEP = 0.05
+"""How deep a point may be in an obstacle after a step and nothing is said, over the edge of its skin."""
 CLOSE = 1e-6
 """Gaps of contacts that bear, and depths, that count as none in an equilibrium, over the size of the robot."""
 
@@ -74,10 +79,14 @@ class Touching:
             contacts[name] = self._robot.touches[name].remembered(own, forces, state.x)
         return replace(state, contacts=contacts, extra=state.extra[: self._own])
 
-    def penetration(self, x: Array) -> float:
-        """How deep a point of the robot is in an obstacle with the nodes at x (n, 3), at most [m]."""
-        deepest = (-touch.near(x).gaps.distances.min(initial=0.0) for touch in self._robot.touches.values())
-        return max([0.0, *map(float, deepest)])
+    def judged(self, result: StepResult) -> StepResult:
+        """A step that was taken, with how deep points are inside obstacles after it, and what its status has to say of that."""
+        deepest, inside = 0.0, False
+        for touch in self._robot.touches.values():
+            depth = -float(touch.near(result.state.x).gaps.distances.min(initial=0.0))
+            deepest, inside = max(deepest, depth), inside or depth > DEEP * touch.skin.edge
+        status = Status.ROUGH if result.missed > MISSED else Status.INSIDE if inside else result.status
+        return replace(result, status=status, penetration=deepest)
 
 
 def _of(state: State, name: str) -> Remembered:
