@@ -253,16 +253,16 @@ def test_a_plant_takes_over_touches_with_friction_of_its_own():
 
 def test_a_plant_takes_over_every_touch_and_leaves_the_robot_alone():
     """Friction of its own where that is given, the robot's elsewhere, obstacles where they are; the robot stays as it is."""
-    robot, _ = on_a_slope("tets", 25.0, 0.5)
-    robot.touch("wall", Plane(normal=(-1, 0, 0), offset=-1.0), friction=0.7)
-    robot.move_obstacle("wall", (-0.9, 0, 0))  # at x = 0.1
+    robot, _ = on_a_slope("tets", 0.0, 0.5)
+    robot.touch("wall", Plane(normal=(-1, 0, 0), offset=-1.0), friction=0.2)
+    robot.move_obstacle("wall", (-0.95, 0, 0))  # at x = 0.05
     robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
     plant = SimulatedPlant(robot, 0.005, contact_friction={"ground": 0.1}, method="newton")
-    assert {name: touch.friction for name, touch in plant.robot.touches.items()} == {"ground": 0.1, "wall": 0.7}
-    assert {name: touch.friction for name, touch in robot.touches.items()} == {"ground": 0.5, "wall": 0.7}
-    plant.advance(np.zeros(1), 0.5)
+    assert {name: touch.friction for name, touch in plant.robot.touches.items()} == {"ground": 0.1, "wall": 0.2}
+    assert {name: touch.friction for name, touch in robot.touches.items()} == {"ground": 0.5, "wall": 0.2}
+    plant.advance(np.full(1, 0.05), 0.25)  # [N]: more than a tenth of the weight, less than half
     assert plant.failures == 0
-    assert plant.state.x[:, 0].max() == pytest.approx(0.1, abs=1e-6)
+    assert plant.state.x[:, 0].max() == pytest.approx(0.05, abs=1e-6)
     assert plant.robot.contacts(plant.state, "wall").force[0] < 0.0
     for bad in ({"floor": 0.1}, {"ground": -0.1}):
         with pytest.raises(InputError):

@@ -52,7 +52,7 @@ SHARED = 1e-7
 GOOD = 1e-9
 """Residual at which the search ends."""
 PATHS = (
-    ((1e-2, 1e-4, 1e-6), GOOD),
+    ((1e-2, 1e-4, 1e-6), 1e-7),
     (tuple(0.6**k for k in range(31)), 3e-7),
     (tuple(0.1 * 0.43**k for k in range(16)), 3e-7),
 )

@@ -16,8 +16,8 @@ from pliant.robot import Robot, State
 
 STILL = 1e-9
 """A robot rests when no node moves by more than this share of its size in a step that is long beside its slowest swing."""
-STILL_TOUCHING = 1e-7
-"""The same where it touches something: contact forces are found to about 1e-9 of the largest."""
+STILL_TOUCHING = 1e-6
+"""The same where it touches something: friction may leave forces that miss its law by about as much."""
 MOST_STEPS = 60
 LONGEST = 32.0
 """How much longer than the first step they may get: beyond, mass drowns in the rounding of the stiffness."""
@@ -28,7 +28,7 @@ def settled(robot: Robot) -> StepResult:
     dynamics to rest, on the ground where there is one.
 
     It rests where a step that is long beside its slowest swing, begun without velocity, moves no node by more than 1e-9 of its
-    size, or 1e-7 where it touches something: a ball on level ground does. A robot that nothing holds and that gets away by ten
+    size, or 1e-6 where it touches something: a ball on level ground does. A robot that nothing holds and that gets away by ten
     of its sizes (free fall, a slope) has status LOOSE, and the state is the one that it was made in. One that touches something
     and still moves after all steps has status NOT_CONVERGED, the state that it got to, and a cause that says how it moves.
     Where a step on the way cannot be made, the result is that step's.
