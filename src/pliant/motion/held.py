@@ -186,6 +186,8 @@ class Held:
         asked = self._likely(now, short)
         while True:
             found = self._asked_step(at, rows, force, now, short, asked)
+            if asked.all():
+                return found
             joins = self._closing(short + rows.times(found.step), asked)
             if not joins.any():
                 return found
