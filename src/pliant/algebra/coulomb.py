@@ -94,6 +94,13 @@ def coulomb_efforts(W: Array, b: Array, limits: Array, mu: Array, now: Array) ->
     return Coulomb(scale * found.efforts, found.residual)
 
 
+def displaced_by(W: Array, efforts: Array, b: Array) -> Array:
+    """W lambda + b (k,), in this thread."""
+    r = np.empty_like(efforts)
+    displaced(W, efforts, b, r)
+    return r
+
+
 def within_cones(efforts: Array, limits: Array, mu: Array) -> Array:
     """Efforts (k,) put within limits (p, 2) and, three each, within the cones of contacts (c,): the normal, then the disc."""
     out, pieces = np.empty_like(efforts), np.empty(len(efforts), np.int8)
@@ -276,9 +283,7 @@ class _Problem:
         return out
 
     def _displaced(self, efforts: Array) -> Array:
-        r = np.empty_like(efforts)
-        displaced(self.W, efforts, self.b, r)
-        return r
+        return displaced_by(self.W, efforts, self.b)
 
 
 def _independent(W: Array) -> Array:

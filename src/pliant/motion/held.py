@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.coulomb import coulomb_efforts, within_cones
+from pliant.algebra.coulomb import coulomb_efforts, displaced_by, within_cones
 from pliant.algebra.limited import count_negatives, inverse_of, limited_efforts
 from pliant.body import Pose
 from pliant.port import PlacedPort
@@ -203,14 +203,15 @@ class Held:
         if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
             nowhere = np.full((at.equations.assembly.coordinate_count, 3), np.nan)
             return HeldStep(nowhere, np.zeros(count), np.full((count, count), np.nan), np.zeros(count), 0)
-        own = W.copy()
-        own.reshape(-1)[:: len(own) + 1] += self.compliance[asked]
-        target, missed = self._answer(own, short[asked] + found.shift - W @ now, now, asked)
+        own, give = W, self.compliance[asked]
+        if give.any():
+            own = W + np.diag(give)
+        target, missed = self._answer(own, displaced_by(W, -now, short[asked] + found.shift), now, asked)
         step = found.resume(at.scale * (target - now))
         efforts = np.zeros(count)
         efforts[asked] = target
         if whole:
-            response, moved = W, found.shift + W @ (target - now)
+            response, moved = W, displaced_by(W, target - now, found.shift)
         else:
             response, moved = np.zeros((count, count)), rows.times(step)
             response[np.ix_(asked, asked)] = W
