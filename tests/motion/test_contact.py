@@ -9,9 +9,11 @@ import pytest
 
 import pliant as pl
 from pliant.contact import Plane, Solid, Sphere
+from pliant.control import TwoRates
 from pliant.device import SimulatedPlant
-from pliant.errors import InputError
+from pliant.errors import InputError, SupportError
 from pliant.motion import Dynamics, settled
+from pliant.motion.held import Held
 from pliant.robot import State
 
 G = 9.81
@@ -37,6 +39,10 @@ BODIES = {
         damping=(0, 0.002)
     ),
     "springs": lambda: pl.SpringBody(lattice(), E=1e5, density=1000, damping=(0, 0.002)),
+    "rods": lambda: pl.RodBody(
+        pl.Curve([(0, 0.015, 0.01), (0.04, 0.015, 0.01)]), pl.Section.rectangle(0.03, 0.02), E=1e6, nu=0.3, density=1000,
+        count=4, damping=(0, 0.002)
+    ),
     "rigid": lambda: pl.RigidBody(BOX.surface(), density=1000),
 }  # fmt: skip
 
@@ -96,6 +102,25 @@ def test_a_block_slides_above_it(kind):
     across = against[0] * np.sin(heading) - against[1] * np.cos(heading)
     assert np.degrees(abs(np.arcsin(across))) < 0.1
     assert against @ [np.cos(heading), np.sin(heading)] > 0.0
+
+
+@pytest.mark.parametrize("heading", np.radians([0.0, 37.0, 90.0, 143.0, 260.0]))
+@pytest.mark.parametrize("kind", ["tets", "rigid"])
+def test_every_contact_slides_against_its_own_slip_in_any_direction(kind, heading):
+    """|f_t| = mu f_n to 1e-6, and against the slip of that very point within 0.1 degree."""
+    robot, _ = on_a_slope(kind, 35.0, 0.4, heading)
+    last, end = (result.state for result in gone(robot, 0.005, 40)[-2:])
+    report, touch = robot.contacts(end, "ground"), robot.touches["ground"]
+    ids = end.contacts["ground"].ids
+    slips = (touch.near(end.x).points - touch.near(last.x).points)[ids]
+    assert report.slides.all()
+    assert np.abs(slips[:, 2]).max() < 1e-9
+    sideways = report.friction_forces
+    np.testing.assert_allclose(np.linalg.norm(sideways, axis=1), 0.4 * report.normal_forces, rtol=1e-6)
+    cosines = np.einsum("ci,ci->c", sideways, slips) / np.linalg.norm(sideways, axis=1) / np.linalg.norm(slips, axis=1)
+    across = np.cross(sideways, slips)[:, 2] / np.linalg.norm(sideways, axis=1) / np.linalg.norm(slips, axis=1)
+    assert (cosines < 0.0).all()
+    assert np.degrees(np.abs(np.arcsin(across))).max() < 0.1
 
 
 @pytest.mark.parametrize("kind", BODIES)
@@ -167,6 +192,19 @@ def test_forces_are_newtons_whatever_the_step():
     np.testing.assert_allclose(forces[0], forces[1], rtol=0.01, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:the filled volume")
+def test_mean_forces_over_a_second_do_not_depend_on_the_step():
+    """A soft ball that falls on a slope, bounces and rolls: less than 1 % from h to h/2."""
+    means = []
+    for h in (0.004, 0.002):
+        robot = pl.Robot(ball(), gravity=slope(8.0))
+        robot.touch("ground", Plane(offset=-0.025, friction=0.6))
+        results = gone(robot, h, round(1.0 / h))
+        means.append(np.mean([robot.contacts(result.state, "ground").force for result in results], axis=0))
+        assert max(result.missed for result in results) < 1e-6
+    np.testing.assert_allclose(means[0], means[1], rtol=0.0, atol=0.01 * np.linalg.norm(means[1]))
+
+
 def test_a_block_goes_along_with_a_platform():
     """That begins to move at 20 mm/s within a step, slowly enough for friction: what sticks goes along."""
     robot, _ = on_a_slope("tets", 0.0, 0.8)
@@ -213,17 +251,57 @@ def test_a_plant_takes_over_touches_with_friction_of_its_own():
     assert ways[0] < 1e-4 < 0.01 < ways[1]
 
 
-def test_what_does_not_know_contact_says_so():
+def test_a_plant_takes_over_every_touch_and_leaves_the_robot_alone():
+    """Friction of its own where that is given, the robot's elsewhere, obstacles where they are; the robot stays as it is."""
+    robot, _ = on_a_slope("tets", 0.0, 0.5)
+    robot.touch("wall", Plane(normal=(-1, 0, 0), offset=-1.0), friction=0.2)
+    robot.move_obstacle("wall", (-0.95, 0, 0))  # at x = 0.05
+    robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
+    plant = SimulatedPlant(robot, 0.005, contact_friction={"ground": 0.1}, method="newton")
+    assert {name: touch.friction for name, touch in plant.robot.touches.items()} == {"ground": 0.1, "wall": 0.2}
+    assert {name: touch.friction for name, touch in robot.touches.items()} == {"ground": 0.5, "wall": 0.2}
+    plant.advance(np.full(1, 0.05), 0.25)  # [N]: more than a tenth of the weight, less than half
+    assert plant.failures == 0
+    assert plant.state.x[:, 0].max() == pytest.approx(0.05, abs=1e-6)
+    assert plant.robot.contacts(plant.state, "wall").force[0] < 0.0
+    for bad in ({"floor": 0.1}, {"ground": -0.1}):
+        with pytest.raises(InputError):
+            SimulatedPlant(robot, 0.005, contact_friction=bad)
+
+
+def test_a_plant_that_rolls_on_begins_as_it_was_made():
+    wheel = pl.TetBody(pl.make.tube(0.015, 0.02, 0.015, 0.006), pl.Corotational(E=5e5, nu=0.3), damping=(0, 0.015))
+    robot = pl.Robot(wheel, gravity=G * np.array([np.sin(0.5), -np.cos(0.5), 0.0]))
+    robot.touch("ground", Plane(normal=(0, 1, 0), offset=-0.0201, friction=0.8))
+    robot.actuate("push", pl.Force((0.02, 0.0, 0.0), direction=(1, 0, 0)), effort=(0, 1))
+    plant = SimulatedPlant(robot, 0.005)
+    np.testing.assert_array_equal(plant.state.x, plant.robot.rest().x)
+    plant.advance(np.zeros(1), 0.1)
+    assert plant.failures == 0
+
+
+def build_touching():
+    """A robot that touches something, for two processes."""
     robot, _ = on_a_slope("tets", 0.0, 0.5)
     robot.actuate("push", pl.Force((0.04, 0.015, 0.01), direction=(1, 0, 0)), effort=(0, 1))
     robot.effect("corner", pl.Point(near=(0.0, 0.0, 0.02)))
+    return robot
+
+
+def test_what_does_not_know_contact_says_so():
+    robot = build_touching()
     for refused in (
         lambda: pl.Inverse(robot, h=0.01),
-        lambda: pl.Statics(robot).solve(),
-        lambda: Dynamics(robot, 0.01, method="newton").step(robot.rest()),
+        lambda: TwoRates(build_touching),
+        lambda: pl.Inverse(robot).solve_pose(robot.rest(), corner=(0.0, 0.0, 0.02)),
+        lambda: pl.Statics(robot).step(robot.rest()),
+        lambda: pl.natural_modes(robot, 3),
     ):
-        with pytest.raises(InputError, match="contact"):
+        with pytest.raises(InputError, match="contact") as told:
             refused()
+        assert told.value.remedy
+    with pytest.raises(SupportError):
+        pl.Statics(robot).solve()
 
 
 @pytest.mark.parametrize(
@@ -278,3 +356,16 @@ def test_an_obstacle_that_jumps_into_a_robot_is_left_step_by_step():
     assert depths[-1] < 1e-6
     assert np.isfinite(state.x).all()
     assert state.x[:, 2].min() > 0.0079
+
+
+def test_candidates_that_stay_open_are_not_asked_and_those_that_close_are(monkeypatch):
+    """A block that falls and tips onto the ground: the same motion as with every candidate in every step."""
+
+    def fallen():
+        robot = pl.Robot(BODIES["tets"](), gravity=slope(20.0, 0.7))
+        robot.touch("ground", Plane(offset=-0.002, friction=0.4))
+        return np.array([result.state.x for result in gone(robot, 0.005, 30)])
+
+    few = fallen()
+    monkeypatch.setattr(Held, "_likely", lambda self, now, short: np.ones(len(now), bool))
+    np.testing.assert_allclose(few, fallen(), rtol=0.0, atol=1e-11)

@@ -1,4 +1,4 @@
-"""Gauss-Seidel for efforts within limits and Coulomb's cones, one contact at a time, each solved for itself."""
+"""Efforts within limits and Coulomb's cones: projections, Newton's matrix, and sweeps of Gauss-Seidel contact by contact."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 from __future__ import annotations
@@ -7,16 +7,162 @@ import math
 
 from pliant.algebra.compiled import kernel
 
+FIXED, FREE, SLIDING = 0, 1, 2
+"""What a projection does to a row: puts it somewhere, leaves it, or puts it, a tangent, on the edge of its disc."""
 TURNS = 100
 """How often the direction of sliding of one contact is corrected, at most."""
 
 
 @kernel
-def sweep(W, r, efforts, limits, mu):
-    """One sweep over all rows in place: those with limits first, then the contacts, three rows each (normal, two tangents).
+def project(y, limits, mu, out, pieces):
+    """y [k] put within limits [p, 2] and then, three rows each, within the cones of contacts with coefficients mu [c]: out [k],
+    and what was done to each row, pieces [k]."""
+    plain = limits.shape[0]
+    for i in range(plain):
+        out[i] = min(max(y[i], limits[i, 0]), limits[i, 1])
+        pieces[i] = FREE if out[i] == y[i] else FIXED
+    for c in range(mu.shape[0]):
+        i = plain + 3 * c
+        out[i], out[i + 1], out[i + 2] = y[i], y[i + 1], y[i + 2]
+        pieces[i], pieces[i + 1], pieces[i + 2] = FREE, FREE, FREE
+        if not y[i] > 0.0:
+            out[i], out[i + 1], out[i + 2] = 0.0, 0.0, 0.0
+            pieces[i], pieces[i + 1], pieces[i + 2] = FIXED, FIXED, FIXED
+            continue
+        length, most = math.hypot(y[i + 1], y[i + 2]), mu[c] * y[i]
+        if length > most:
+            out[i + 1], out[i + 2] = y[i + 1] * most / length, y[i + 2] * most / length
+            pieces[i + 1] = pieces[i + 2] = SLIDING if mu[c] > 0.0 else FIXED
 
-    r (k,) = W lambda + b is kept up to date. Returns the largest change of an effort times its own compliance.
+
+@kernel
+def lay_out(y, efforts, rho, mu, pieces, known, rows, columns, extra, right):
+    """The unknowns of a Newton step, and what is known of it; returns how many unknowns there are.
+
+    Unknown are the changes of the rows that are left as they are, and of every contact that slides that of its effort across
+    the direction e of sliding: along e it is mu lambda_n. rows: (index [m, 2], weight [m, 2]) of what row of W each has;
+    columns: (index [m, 3], weight [m, 3]) of which efforts it changes; extra [m]: what is added to the diagonal; right [m]:
+    what remains there, or NaN where that is the row's own displacement; known [k] holds what is known of the change, and gets
+    that along e.
     """
+    (at, share), (of, by) = rows, columns
+    plain, m = pieces.shape[0] - 3 * mu.shape[0], 0
+    for i in range(pieces.shape[0]):
+        if pieces[i] == FIXED or (pieces[i] == SLIDING and (i - plain) % 3 == 2):
+            continue
+        at[m, 0], at[m, 1], share[m, 0], share[m, 1] = i, i, 1.0, 0.0
+        of[m, 0], of[m, 1], of[m, 2], by[m, 0], by[m, 1], by[m, 2] = i, i, i, 1.0, 0.0, 0.0
+        extra[m], right[m] = 0.0, math.nan
+        is_normal = i >= plain and (i - plain) % 3 == 0
+        if is_normal and pieces[i + 1] == SLIDING:
+            c, length = (i - plain) // 3, math.hypot(y[i + 1], y[i + 2])
+            u, v = y[i + 1] / length, y[i + 2] / length
+            of[m, 1], of[m, 2], by[m, 1], by[m, 2] = i + 1, i + 2, mu[c] * u, mu[c] * v
+            missing = mu[c] * efforts[i] - (u * efforts[i + 1] + v * efforts[i + 2])
+            known[i + 1], known[i + 2] = missing * u, missing * v
+        elif pieces[i] == SLIDING:
+            n = i - 1
+            length = math.hypot(y[i], y[i + 1])
+            u, v = -y[i + 1] / length, y[i] / length
+            turning = mu[(n - plain) // 3] * y[n] / length
+            at[m, 1], share[m, 0], share[m, 1] = i + 1, u, v
+            of[m, 1], by[m, 0], by[m, 1] = i + 1, u, v
+            extra[m] = (1.0 - turning) / (turning * rho[i])
+            right[m] = -(u * efforts[i] + v * efforts[i + 1]) / (turning * rho[i])
+        m += 1
+    return m
+
+
+@kernel
+def newton_system(W, r, known, rows, columns, extra, right, J):
+    """Fill J [m, m + 1] with rows W columns + diag(extra) and then the right side, less what the known change does; r [k]:
+    displacements."""
+    (at, share), (of, by) = rows, columns
+    count = J.shape[0]
+    for a in range(count):
+        i, j, s, t = at[a, 0], at[a, 1], share[a, 0], share[a, 1]
+        for b in range(count):
+            o = of[b, 0]
+            value = by[b, 0] * (s * W[i, o] + t * W[j, o])
+            for q in range(1, 3):
+                if by[b, q] != 0.0:
+                    o = of[b, q]
+                    value += by[b, q] * (s * W[i, o] + t * W[j, o])
+            J[a, b] = value
+        J[a, a] += extra[a]
+        left = -(s * r[i] + t * r[j]) if math.isnan(right[a]) else right[a]
+        for o in range(known.shape[0]):
+            left -= (s * W[i, o] + t * W[j, o]) * known[o]
+        J[a, count] = left
+
+
+@kernel
+def displaced(W, efforts, b, r):
+    """r [k] = W lambda + b."""
+    for i in range(r.shape[0]):
+        value = 0.0
+        for j in range(r.shape[0]):
+            value += W[i, j] * efforts[j]
+        r[i] = value + b[i]
+
+
+@kernel
+def spread(solved, columns, known):
+    """The whole change: what is known of it [k], and in place the changes [m] of the unknowns."""
+    of, by = columns
+    for a in range(solved.shape[0]):
+        for q in range(3):
+            if by[a, q] != 0.0:
+                known[of[a, q]] += by[a, q] * solved[a]
+
+
+@kernel
+def independent_part(W, smallest, L):
+    """Cholesky with pivots, W = L L^T with L [k, r], as far as pivots are above `smallest`; fills L [k, k], returns the rank r.
+
+    W [k, k] is left as it is.
+    """
+    k = W.shape[0]
+    left = L[:, k - 1]  # the diagonal that is left, in the last column as long as that is not needed
+    for i in range(k):
+        left[i] = W[i, i]
+    for r in range(k):
+        p = 0
+        for i in range(k):
+            if left[i] > left[p]:
+                p = i
+        pivot = left[p]
+        if not pivot > smallest:
+            return r
+        root = math.sqrt(pivot)
+        if r == k - 1:
+            for i in range(k):
+                left[i] = 0.0
+            left[p] = root
+            return k
+        for i in range(k):
+            value = W[i, p]
+            for q in range(r):
+                value -= L[i, q] * L[p, q]
+            L[i, r] = value / root
+        for i in range(k):
+            left[i] -= L[i, r] * L[i, r]
+        left[p] = 0.0
+    return k
+
+
+@kernel
+def sweeps(W, r, efforts, limits, mu, count):
+    """So many sweeps over all rows in place, fewer where nothing changes any more: rows with limits first, then the contacts,
+    three rows each (normal, two tangents). r [k] = W lambda + b is kept up to date."""
+    for _ in range(count):
+        if _sweep(W, r, efforts, limits, mu) == 0.0:
+            break
+
+
+@kernel
+def _sweep(W, r, efforts, limits, mu):
+    """One sweep; returns the largest change of an effort times its own compliance."""
     plain, largest = limits.shape[0], 0.0
     for i in range(plain):
         if W[i, i] <= 0.0:

@@ -11,8 +11,17 @@ one (Klarbring 1990); what is found is told by its residual. With projections on
 
     F_n = lambda_n - max(0, lambda_n - rho r_n),    F_t = lambda_t - P(lambda_t - rho r_t),  P on the disc of radius mu lambda_n
 
-is zero where the conditions hold: Newton's method on F, from what held at the last step on, and where that does not help
-Gauss-Seidel contact by contact, which takes many sweeps and nearly always arrives.
+is zero where the conditions hold. Newton's method on F, from what held at the last step on, gets there in a step or two. Where
+it does not, rows are given a compliance of their own that is large at first and then smaller and smaller: from answer to
+answer, by Newton's method and, where that does not help, Gauss-Seidel contact by contact.
+
+Where rows do the same (a rigid body on more than three points), `SHARED` of that compliance is left, by which they share their
+effort. Where such rows stick, they may ask for what no motion can do: anchors that are apart by rounding, or by the square of a
+small turn. No effort changes that part of r_t, so it is no part of the law: anchors are met as well as motions can, in least
+squares, and gaps likewise as long as that is a matter of rounding (`NOTHING`).
+
+All of it in units in which every plain row and every contact has a compliance of about 1: efforts are roots of energies, and
+comparable.
 """
 
 from __future__ import annotations
@@ -22,22 +31,49 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra._coulomb_kernels import sweep
+from pliant.algebra._coulomb_kernels import (
+    FREE,
+    SLIDING,
+    displaced,
+    independent_part,
+    lay_out,
+    newton_system,
+    project,
+    spread,
+    sweeps,
+)
+from pliant.algebra._elimination_kernels import solve_square, solve_symmetric
 
 Array = NDArray[np.float64]
+Pieces = NDArray[np.int8]
 
 SHARED = 1e-7
-"""Share of the mean compliance that is added to the diagonal of W: rows that do the same share their effort by it."""
+"""Share of its compliance that every row is given besides where rows do the same: they share their effort by it."""
 GOOD = 1e-9
-"""Residual, over the largest effort, at which the search ends."""
-ENOUGH = 1e-7
-"""Where it does not get there in two rounds, and this will do."""
-NEWTONS, SWEEPS, ROUNDS = 12, 20, 12
-"""Newton steps at most between sweeps, sweeps between Newton steps, and how often."""
+"""Residual at which the search ends."""
+PATHS = (
+    ((1e-2, 1e-4, 1e-6), 1e-7),
+    (tuple(0.6**k for k in range(31)), 3e-7),
+    (tuple(0.1 * 0.43**k for k in range(16)), 3e-7),
+)
+"""The same on the way from an easy problem to the one that is asked, in long strides and in short ones, and the residual from
+which on such a way is taken."""
+WATCHED = 6
+"""How many Newton steps in a row may lead to nothing better."""
+LENGTHS = (0.5, 0.25, 0.1, 0.03)
+"""Parts of a Newton step that are tried."""
+SWEEPS, FEW, MANY = 20, 2, 4
+"""Sweeps between Newton steps, twice as many in every round, and rounds at most: at first, and on the path."""
+REANCHORED = 3
+"""How often it is asked again which contacts stick, for their anchors."""
+NOTHING = 1e-7
+"""What a gap may miss, over what the largest effort does to a contact, where rows do the same."""
+SAME = 1e-11
+"""A row whose compliance beside the others, over its own, is below this does what they do."""
 
 
 class Coulomb(NamedTuple):
-    """Efforts (k,), and by how much they miss the conditions: the largest |F| over the largest effort."""
+    """Efforts (k,), and by how much they miss the conditions: the largest |F| over the largest effort, scaled."""
 
     efforts: Array
     residual: float
@@ -45,125 +81,212 @@ class Coulomb(NamedTuple):
 
 def coulomb_efforts(W: Array, b: Array, limits: Array, mu: Array, now: Array) -> Coulomb:
     """The answer for W (k, k), b (k,), rows with limits (p, 2) and then contacts with coefficients mu (c,), k = p + 3 c, from
-    the efforts `now` (k,) on."""
-    problem = _Problem(W, b, limits, mu)
-    best = problem.judged(problem.within(now))
-    for count in range(ROUNDS):
-        best = problem.newton(best)
-        if best.residual <= (GOOD if count < 2 else ENOUGH):
+    the efforts `now` (k,) on. Contacts that no effort can move are let go."""
+    p, own = len(limits), np.abs(np.diag(W))
+    of_contacts = own[p:].reshape(-1, 3).mean(axis=1)
+    compliance = np.concatenate([own[:p], np.repeat(of_contacts, 3)])
+    scale = np.exp2(np.round(-0.5 * np.log2(np.where(compliance > 0.0, compliance, 1.0))))  # without rounding
+    alike = np.concatenate([own[:p], np.full(3 * len(mu), of_contacts.mean() if len(mu) else 1.0)])
+    given = _Given(
+        scale[:, None] * W * scale, np.where(compliance > 0.0, scale * b, 0.0), limits / scale[:p, None], mu, scale**2 * alike
+    )  # fmt: skip
+    found = _answer(given, now / scale)
+    return Coulomb(scale * found.efforts, found.residual)
+
+
+def displaced_by(W: Array, efforts: Array, b: Array) -> Array:
+    """W lambda + b (k,), in this thread."""
+    r = np.empty_like(efforts)
+    displaced(W, efforts, b, r)
+    return r
+
+
+def within_cones(efforts: Array, limits: Array, mu: Array) -> Array:
+    """Efforts (k,) put within limits (p, 2) and, three each, within the cones of contacts (c,): the normal, then the disc."""
+    out, pieces = np.empty_like(efforts), np.empty(len(efforts), np.int8)
+    project(efforts, limits, mu, out, pieces)
+    return out
+
+
+def _answer(given: _Given, now: Array) -> Coulomb:
+    """The same for rows with compliances of about 1."""
+    problem = _Problem(given, 0.0)
+    best = problem.newton(problem.within(now))
+    if best.residual <= GOOD and not problem.has_doubles:
+        return best
+    doubles = problem.has_doubles or _independent(given.W).shape[1] < len(now)
+    least, search = (SHARED, _Problem.on_from) if doubles else (0.0, _Problem.searched)
+    best = search(_Problem(given, least), now, FEW)
+    for path, enough in PATHS:
+        if best.residual <= enough:
             break
-        best = problem.swept(best, SWEEPS << min(count, 4))
+        efforts = now
+        for share in (*path, least):
+            found = search(_Problem(given, share), efforts, MANY)
+            efforts = found.efforts
+        best = min(best, found, key=lambda one: one.residual)
     return best
 
 
-class _Problem:
-    """Scaled so that every row has compliance 1."""
+class _Given(NamedTuple):
+    """W (k, k), b (k,), limits (p, 2) and friction (c,), scaled, and a compliance of each row's own that is the same for all
+    contacts, (k,)."""
 
-    def __init__(self, W: Array, b: Array, limits: Array, mu: Array) -> None:
-        own = np.abs(np.diag(W))
-        shared = own + SHARED * own.mean() if len(own) else own
-        self.W = W + np.diag(shared - own)
-        self.b, self.limits, self.mu, self.plain = b, limits, mu, len(limits)
-        rho = 1.0 / np.where(shared > 0.0, shared, 1.0)
-        contacts = rho[self.plain :].reshape(-1, 3)
+    W: Array
+    b: Array
+    limits: Array
+    mu: Array
+    own: Array
+
+
+class _Judged(NamedTuple):
+    """Efforts (k,), their residual, r (k,), y = lambda - rho r (k,), F (k,), and the pieces of the projection (k,)."""
+
+    efforts: Array
+    residual: float
+    r: Array
+    y: Array
+    missing: Array
+    pieces: Pieces
+
+
+class _Problem:
+    """With a share of the rows' own compliances besides."""
+
+    def __init__(self, given: _Given, share: float) -> None:
+        self._given, self.b, self.limits, self.mu, self.plain = (
+            given,
+            given.b,
+            given.limits,
+            given.mu,
+            len(given.limits),
+        )
+        self.W = given.W.copy()
+        self.W.reshape(-1)[:: len(self.W) + 1] += share * given.own
+        own = np.diag(self.W)
+        self.rho = 1.0 / np.where(own > 0.0, own, 1.0)
+        contacts = self.rho[self.plain :].reshape(-1, 3)
         contacts[:, 1:] = contacts[:, 1:].min(axis=1, keepdims=True)  # one for both tangents: a disc stays a disc
-        self.rho = rho
+        self.has_doubles = False
+        """Whether a Newton step met rows that do the same."""
 
     def within(self, efforts: Array) -> Array:
         """Efforts put within limits and cones."""
-        return self._projected(efforts)[0]
+        return within_cones(efforts, self.limits, self.mu)
 
-    def _projected(self, y: Array) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
-        """The projection of y (k,), which rows it leaves as they are, (k,), and which contacts slide, (c,)."""
-        p = self.plain
-        out = y.copy()
-        np.clip(y[:p], self.limits[:, 0], self.limits[:, 1], out=out[:p])
-        contacts = out[p:].reshape(-1, 3)
-        touching = contacts[:, 0] > 0.0
-        contacts[~touching] = 0.0
-        length, most = np.linalg.norm(contacts[:, 1:], axis=1), self.mu * contacts[:, 0]
-        slides = touching & (length > most)
-        contacts[slides, 1:] *= (most[slides] / length[slides])[:, None]
-        free = np.concatenate([out[:p] == y[:p], np.repeat(touching, 3)])
-        return out, free, slides
+    def _projected(self, y: Array) -> tuple[Array, Pieces]:
+        """The projection of y (k,), and what it does to each row (k,)."""
+        out, pieces = np.empty_like(y), np.empty(len(y), np.int8)
+        project(y, self.limits, self.mu, out, pieces)
+        return out, pieces
 
-    def judged(self, efforts: Array) -> Coulomb:
-        """Efforts with their residual."""
-        F = self._missing(efforts)[0]
-        return Coulomb(
-            efforts, float(np.abs(F).max(initial=0.0)) / max(float(np.abs(efforts).max(initial=0.0)), 1e-300)
-        )
+    def on_from(self, efforts: Array, rounds: int) -> Coulomb:
+        """Found from some efforts on, with anchors that motions can meet, of the contacts that stick in the end; with so many
+        rounds of Gauss-Seidel at most."""
+        holds = self._holding(efforts)
+        for _ in range(REANCHORED):
+            self.b = self._reachable(holds, NOTHING * float(np.abs(efforts).max(initial=0.0)))
+            found = self.searched(efforts, rounds)
+            efforts, before, holds = found.efforts, holds, self._holding(found.efforts)
+            if found.residual > GOOD or (holds == before).all():
+                break
+        return found
 
-    def _missing(self, efforts: Array) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.bool_]]:
-        """F (k,), y = lambda - rho r (k,), and what the projection of y says (`_projected`). The disc is that of the projected
-        normal effort."""
-        y = efforts - self.rho * (self.W @ efforts + self.b)
-        projected, free, slides = self._projected(y)
-        return efforts - projected, y, free, slides
+    def _holding(self, efforts: Array) -> NDArray[np.bool_]:
+        """Rows of contacts that the efforts hold (k,): normals that bear, and tangents that stick."""
+        holds, first = np.zeros(len(efforts), bool), self.plain
+        n, *t = efforts[first:].reshape(-1, 3).T
+        holds[first::3] = n > 0.0
+        holds[first + 1 :: 3] = holds[first + 2 :: 3] = np.hypot(*t) < (1.0 - 1e-9) * self.mu * n
+        return holds
 
-    def newton(self, best: Coulomb) -> Coulomb:
-        """Newton steps from the best efforts so far, as long as they are better; the whole step or parts of it."""
-        for _ in range(NEWTONS):
+    def _reachable(self, holds: NDArray[np.bool_], nothing: float) -> Array:
+        """b (k,) without what no motion can undo in rows that are held (k,); of gaps no more than counts as nothing."""
+        rows = np.flatnonzero(holds)
+        if not len(rows):
+            return self._given.b
+        L = _independent(self._given.W[np.ix_(rows, rows)])
+        if L.shape[1] == len(rows):
+            return self._given.b
+        Q = np.linalg.qr(L)[0]
+        missed = self._given.b[rows] - Q @ (Q.T @ self._given.b[rows])
+        gaps = (rows - self.plain) % 3 == 0
+        missed[gaps] = np.clip(missed[gaps], -nothing, nothing)
+        out: Array = self._given.b.copy()
+        out[rows] -= missed
+        return out
+
+    def searched(self, efforts: Array, rounds: int) -> Coulomb:
+        """By Newton's method, and rounds of Gauss-Seidel and Newton where that is not enough."""
+        best = self.newton(self.within(efforts))
+        for count in range(rounds):
             if best.residual <= GOOD:
                 break
-            step = self._newton_step(best.efforts)
-            if step is None:
-                break
-            for share in (1.0, 0.5, 0.25):
-                tried = self.judged(best.efforts + share * step)
-                if tried.residual < 0.9 * best.residual:
-                    break
-            else:
-                break
-            best = tried
+            best = min(best, self.newton(self._swept(best.efforts, SWEEPS << count)), key=lambda one: one.residual)
         return best
 
-    def _newton_step(self, efforts: Array) -> Array | None:
-        """The zero of F linearized, with the pieces of the projection as they are."""
-        F, y, free, slides = self._missing(efforts)
-        rows = np.flatnonzero(free)
-        out = -F
-        if not len(rows):
-            return out
-        # rows that the projection leaves alone: rho r = 0; the others go to where it puts them
-        J = self.rho[rows, None] * self.W[np.ix_(rows, rows)]
-        right = -self.rho[rows] * (self.W[rows] @ (efforts + np.where(free, 0.0, out)) + self.b[rows])
-        place = np.full(len(efforts), -1)
-        place[rows] = np.arange(len(rows))
-        slopes, t = self._slopes_of_sliding(np.flatnonzero(slides), y)
-        J[place[t]] = slopes[:, rows]
-        right[place[t]] = -F[t] - slopes @ np.where(free, 0.0, out)
-        try:
-            solved = np.linalg.solve(J, right)
-        except np.linalg.LinAlgError:
-            return None
-        out[rows] = solved
-        return out if np.isfinite(out).all() else None
-
-    def _slopes_of_sliding(self, contacts: NDArray[np.integer], y: Array) -> tuple[Array, NDArray[np.integer]]:
-        """d F_t / d lambda (2 s, k) of contacts that slide, F_t = lambda_t - mu y_n e with y = lambda - rho r, e = y_t / |y_t|,
-        and which rows these are (2 s,)."""
-        n = self.plain + 3 * contacts
-        t = n[:, None] + [1, 2]
-        length = np.linalg.norm(y[t], axis=1)
-        e, mu, unit = y[t] / length[:, None], self.mu[contacts], np.eye(2)
-        across = (mu * y[n] / length)[:, None, None] * (unit - e[:, :, None] * e[:, None, :])
-        # d F_t = d lambda_t - mu e d y_n - across d y_t,  d y = d lambda - rho W d lambda
-        pushed = mu[:, None] * e
-        slopes = pushed[:, :, None] * (self.rho[n, None] * self.W[n])[:, None] + across @ (
-            self.rho[t, None] * self.W[t]
-        )
-        each = np.arange(len(n))
-        slopes[each, :, n] -= pushed
-        slopes[each[:, None, None], [[[0], [1]]], t[:, None, :]] += unit - across
-        return slopes.reshape(2 * len(n), len(y)), t.reshape(-1).astype(np.int64)
-
-    def swept(self, best: Coulomb, count: int) -> Coulomb:
-        """After so many sweeps of Gauss-Seidel."""
-        efforts = best.efforts.copy()
-        r = self.W @ efforts + self.b
-        for _ in range(count):
-            if sweep(self.W, r, efforts, self.limits, self.mu) == 0.0:
+    def newton(self, efforts: Array) -> Coulomb:
+        """The best that Newton steps lead to: of a whole step and parts of it the longest that is better, else the whole."""
+        here = best = self._judged(efforts)
+        waited = 0
+        while best.residual > GOOD and waited <= WATCHED:
+            step = self._newton_step(here)
+            if step is None:
                 break
-        found = self.judged(efforts)
-        return found if found.residual < best.residual else best
+            tried = [self._judged(self.within(here.efforts + step))]
+            for length in LENGTHS:
+                if tried[-1].residual < 0.9 * here.residual:
+                    break
+                tried.append(self._judged(self.within(here.efforts + length * step)))
+            here = tried[-1] if tried[-1].residual < 0.9 * here.residual else tried[0]
+            waited = 0 if here.residual < 0.9 * best.residual else waited + 1
+            best = min(best, here, key=lambda one: one.residual)
+        return Coulomb(best.efforts, best.residual)
+
+    def _judged(self, efforts: Array) -> _Judged:
+        """Efforts with their residual."""
+        r = self._displaced(efforts)
+        y = efforts - self.rho * r
+        projected, pieces = self._projected(y)
+        missing = efforts - projected
+        largest = max(float(np.abs(efforts).max(initial=0.0)), 1e-300)
+        return _Judged(efforts, float(np.abs(missing).max(initial=0.0)) / largest, r, y, missing, pieces)
+
+    def _newton_step(self, here: _Judged) -> Array | None:
+        """The zero of F linearized, with the pieces of the projection as they are; None where there is none."""
+        efforts, _, r, y, missing, pieces = here
+        most = len(y)
+        step = np.where(pieces == FREE, 0.0, -missing)
+        rows = np.empty((most, 2), np.int64), np.empty((most, 2))
+        columns = np.empty((most, 3), np.int64), np.empty((most, 3))
+        extra, right = np.empty(most), np.empty(most)
+        count = lay_out(y, efforts, self.rho, self.mu, pieces, step, rows, columns, extra, right)
+        J = np.empty((count, count + 1))
+        system = self.W, r, step, rows, columns, extra, right, J
+        pivot = 0.0
+        if not (pieces == SLIDING).any():
+            newton_system(*system)
+            pivot = solve_symmetric(J)
+        if not pivot:  # it slides, or W is indefinite
+            newton_system(*system)
+            pivot = solve_square(J)
+        if pivot < SAME:
+            self.has_doubles = True
+            return None
+        spread(J[:, count], columns, step)
+        return step if np.isfinite(step).all() else None
+
+    def _swept(self, efforts: Array, count: int) -> Array:
+        """After so many sweeps of Gauss-Seidel."""
+        out: Array = efforts.copy()
+        sweeps(self.W, self._displaced(out), out, self.limits, self.mu, count)
+        return out
+
+    def _displaced(self, efforts: Array) -> Array:
+        return displaced_by(self.W, efforts, self.b)
+
+
+def _independent(W: Array) -> Array:
+    """L (k, r) with W = L L^T (k, k) but for rounding: r of the rows are independent."""
+    L = np.empty_like(W)
+    return L[:, : independent_part(W, SAME, L)]

@@ -55,7 +55,7 @@ def _wheel(prefix: str, shape: TetMesh) -> list[Figure]:
     times = smallest_times(
         {
             "step": lambda: motion.step(state).require(),
-            "detect": lambda: Touching(robot, state, STEP, NO_ROWS),
+            "detect": lambda: Touching.in_step(robot, state, STEP, NO_ROWS),
         },
         seconds=4.0,
     )

@@ -54,6 +54,11 @@ class Touch:
         return OneWay(self.against, self.side)
 
     @property
+    def edge(self) -> float:
+        """Mean distance of neighbouring points [m]: what is small beside it is no matter."""
+        return self._way.edge
+
+    @property
     def obstacle(self) -> ObstacleSide | None:
         """The obstacle where it is, None for a body."""
         return self.against if isinstance(self.against, ObstacleSide) else None

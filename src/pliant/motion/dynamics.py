@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
 from pliant.checks import number, one_of, require_kind_of, whole
-from pliant.errors import InputError
 from pliant.motion.held import Held
 from pliant.motion.increment import Increment
 from pliant.motion.newton import Newton
@@ -25,8 +24,8 @@ from pliant.robot.time_step import Scheme, TimeStep, require_scheme
 
 Array = NDArray[np.float64]
 
-MISSED = 1e-6
-"""By how much, over the largest effort, contact forces may miss Coulomb's law and nothing is said."""
+QUIET = (Status.STEPPED, Status.WARPED)
+"""What a step in parts has to say beside its being in parts is no news; of contact it is."""
 
 
 class Dynamics:
@@ -82,14 +81,15 @@ class Dynamics:
         times = Times()
         if self.method == "linearized":
             return self._in_parts(state, target, extra, times)
-        if self.robot.touches:
-            raise InputError(
-                "contact is not known to method='newton'",
-                remedy="take method='linearized', with shorter steps if need be",
-            )
-        held = Held(self.robot, state, extra)
-        first = self._linearized(state, target, held, self.h, times, self.scheme)
-        return self._newton(state, target, first, held, times) if first.ok or _overreaches(first) else first
+        touching = Touching.in_step(self.robot, state, self.h, extra)
+        held = Held(self.robot, touching.state, touching.extra)
+        first = self._linearized(touching.state, target, held, self.h, times, self.scheme)
+        if not (first.ok or _overreaches(first)):
+            return replace(first, state=state)
+        result = self._newton(touching.state, target, first, held, times)
+        if not result.ok:
+            return replace(result, state=state)
+        return touching.judged(replace(result, state=touching.ended(result.state)))
 
     def _in_parts(self, state: State, target: Array, extra: ExtraRows, times: Times) -> StepResult:
         """The step as a whole where it is believed, else in as many equal parts as that takes."""
@@ -101,7 +101,7 @@ class Dynamics:
             parts *= 2
         if not result.ok:
             return replace(result, state=state)
-        return replace(result, status=Status.SHORTENED) if parts > 1 else result
+        return replace(result, status=Status.SHORTENED) if parts > 1 and result.status in QUIET else result
 
     def _taken(self, state: State, target: Array, extra: ExtraRows, parts: int, times: Times) -> StepResult:
         """The step in equal parts; what is prescribed and what is held moves on in parts, too. Several parts are of backward
@@ -111,7 +111,7 @@ class Dynamics:
         way = Held(self.robot, state, extra).way_to_go(state.pose, own) if parts > 1 else np.zeros(0)
         current, scheme, rough = state, self.scheme if parts == 1 else "euler", 0.0
         for k in range(1, parts + 1):
-            touching = Touching(self.robot, current, self.h / parts, extra)
+            touching = Touching.in_step(self.robot, current, self.h / parts, extra)
             held = Held(self.robot, touching.state, touching.extra)
             share, offset = k / parts, np.zeros(len(held.rows))
             offset[: len(way)] = (1 - k / parts) * way
@@ -121,11 +121,8 @@ class Dynamics:
             if not result.ok:
                 return result
             current, rough = touching.ended(held.remembering(result.state)), max(rough, result.missed)
-        status = Status.ROUGH if rough > MISSED else result.status
-        return replace(
-            result, status=status, state=replace(current, time=state.time + self.h), iterations=parts, missed=rough,
-            penetration=touching.penetration(current.x)
-        )  # fmt: skip
+        after = replace(current, time=state.time + self.h)
+        return touching.judged(replace(result, state=after, iterations=parts, missed=rough))
 
     def _linearized(
         self,

@@ -21,14 +21,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.coulomb import coulomb_efforts
+from pliant.algebra.coulomb import coulomb_efforts, displaced_by, within_cones
 from pliant.algebra.limited import count_negatives, inverse_of, limited_efforts
 from pliant.body import Pose
 from pliant.port import PlacedPort
 from pliant.robot import ExtraRows, Robot, Role, State
 from pliant.robot.equations import Equations
 from pliant.robot.factored import Factored
-from pliant.robot.rows import Rows
+from pliant.robot.rows import CompressedRows, Rows
 
 Array = NDArray[np.float64]
 
@@ -87,6 +87,9 @@ class Held:
         self.compliance = np.zeros(len(self.limits))
         self._anchors: list[Array] = []
         self.penalty = np.zeros(len(self.rows))
+        self._contacts = len(self.rows) - 3 * len(extra.friction)
+        """The first row of contacts."""
+        self._discs = np.zeros(len(extra.friction))
 
     def __bool__(self) -> bool:
         return len(self.rows) > 0
@@ -148,12 +151,13 @@ class Held:
         return np.concatenate([*short, *slips, self.extra.at(x) - self.extra.displacement])
 
     def way_to_go(self, pose: Pose, efforts: Array) -> Array:
-        """delta - d at a pose under efforts (m + k,), (k,): what load steps bring on in parts. Zero for friction, and for rows
-        that their limits let go there: a slack cable and a gap that is open have nowhere to go."""
+        """delta - d at a pose under efforts (m + k,), (k,): what load steps bring on in parts. Zero for friction and contacts,
+        and for rows that their limits let go there: a slack cable and a gap that is open have nowhere to go."""
         self.update(pose, efforts)
         now, short, (low, high) = efforts[self.rows], self.shortfall(pose.x), self.limits.T
         is_loose = ((short > 0) & (now <= low)) | ((short < 0) & (now >= high))
         is_loose[len(self._layout.limits) : len(self._layout.rows)] = True
+        is_loose[self._contacts :] = True
         return np.where(is_loose, 0.0, short)
 
     def closes(self, state: State, efforts: Array) -> bool:
@@ -161,6 +165,7 @@ class Held:
         that goes taut. Not so for friction, which gives way a little."""
         before, firm = state.efforts_with(len(self.extra))[self.rows], np.ones(len(self.rows), bool)
         firm[len(self._layout.limits) : len(self._layout.rows)] = False
+        firm[self._contacts :] = np.tile([True, False, False], len(self._discs))
         was = self.holding(before)
         was[len(self._layout.rows) :] &= len(state.extra) == len(self.extra)
         return bool((firm & ~was & self.holding(efforts[self.rows])).any())
@@ -176,26 +181,68 @@ class Held:
         self.update(at.pose, efforts)
         now = efforts[self.rows]
         placed = [at.placed[number] for number in self._layout.numbers]
-        found = at.condense(self._layout.H.at(placed, at.T, self.extra), force)
-        W = at.scale * found.W
+        rows = self._layout.H.at(placed, at.T, self.extra)
         short = self.shortfall(at.found_at, placed) + at.led(placed, self.extra, self._layout.parts) - offset
-        if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
-            return HeldStep(np.full((at.equations.assembly.coordinate_count, 3), np.nan), now, W, found.shift, 0)
-        target, missed = self._answer(W + np.diag(self.compliance), short + found.shift - W @ now, now)
-        step = found.resume(at.scale * (target - now))
-        excess = at.report.negatives and at.report.negatives - self._negatives(W, target)
-        return HeldStep(step, target, W, found.shift + W @ (target - now), excess, missed)
+        asked = self._likely(now, short)
+        while True:
+            found = self._asked_step(at, rows, force, now, short, asked)
+            if asked.all():
+                return found
+            joins = self._closing(short + rows.times(found.step), asked)
+            if not joins.any():
+                return found
+            asked |= joins
 
-    def _answer(self, W: Array, r: Array, now: Array) -> tuple[Array, float]:
-        """Efforts (k,) within limits and cones, and by how much they miss Coulomb's law."""
-        mu = self.extra.friction
-        if not len(mu):
-            return limited_efforts(W, r, self.limits, now), 0.0
-        return coulomb_efforts(W, r, self.limits[: len(now) - 3 * len(mu)], mu, now)
+    def _asked_step(
+        self, at: Factored, rows: CompressedRows, force: Array, now: Array, short: Array, asked: NDArray[np.bool_]
+    ) -> HeldStep:
+        """The step with only some of the rows (k,); the others have no effort, and no response."""
+        whole, count = bool(asked.all()), len(asked)
+        found = at.condense(rows if whole else rows.chosen(asked), force)
+        W, now = at.scale * found.W, now[asked]
+        if not np.isfinite(W).all():  # a row without a direction leads nowhere, and whoever takes the step sees it
+            nowhere = np.full((at.equations.assembly.coordinate_count, 3), np.nan)
+            return HeldStep(nowhere, np.zeros(count), np.full((count, count), np.nan), np.zeros(count), 0)
+        own, give = W, self.compliance[asked]
+        if give.any():
+            own = W + np.diag(give)
+        target, missed = self._answer(own, displaced_by(W, -now, short[asked] + found.shift), now, asked)
+        step = found.resume(at.scale * (target - now))
+        efforts = np.zeros(count)
+        efforts[asked] = target
+        if whole:
+            response, moved = W, displaced_by(W, target - now, found.shift)
+        else:
+            response, moved = np.zeros((count, count)), rows.times(step)
+            response[np.ix_(asked, asked)] = W
+        excess = at.report.negatives and at.report.negatives - self._negatives(response, efforts)
+        return HeldStep(step, efforts, response, moved, excess, missed)
+
+    def _likely(self, now: Array, short: Array) -> NDArray[np.bool_]:
+        """Rows (k,) to begin with: all but those of contacts that are open and bear nothing."""
+        asked, first = np.ones(len(now), bool), self._contacts
+        asked[first:] = np.repeat((now[first::3] != 0.0) | (short[first::3] <= 0.0), 3)
+        return asked
+
+    def _closing(self, short: Array, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows (k,) of contacts that were not asked and whose gap is closed after a step."""
+        joins, first = np.zeros(len(short), bool), self._contacts
+        joins[first:] = np.repeat(~asked[first::3] & (short[first::3] < 0.0), 3)
+        return joins
+
+    def _answer(self, W: Array, r: Array, now: Array, asked: NDArray[np.bool_]) -> tuple[Array, float]:
+        """Efforts of the rows that are asked within limits and cones, and by how much they miss Coulomb's law."""
+        limits, mu = self.limits[: self._contacts], self.extra.friction[asked[self._contacts :: 3]]
+        return coulomb_efforts(W, r, limits, mu, now) if len(mu) else (limited_efforts(W, r, limits, now), 0.0)
 
     def holding(self, efforts: Array) -> NDArray[np.bool_]:
-        """Which held rows no limit lets go with these efforts of theirs (k,)."""
-        return np.asarray((efforts > self.limits[:, 0]) & (efforts < self.limits[:, 1]))
+        """Which held rows no limit lets go with these efforts of theirs (k,): of contacts that touch the normal, of those that
+        stick all three."""
+        holds = (efforts > self.limits[:, 0]) & (efforts < self.limits[:, 1])
+        n, t, u = efforts[self._contacts :].reshape(-1, 3).T
+        sticks = np.hypot(t, u) < (1.0 - 1e-9) * self.extra.friction * n
+        holds[self._contacts + 1 :: 3] = holds[self._contacts + 2 :: 3] = sticks
+        return np.asarray(holds)
 
     def _negatives(self, W: Array, efforts: Array) -> int:
         """n-(W_hh + diag c)."""
@@ -228,19 +275,31 @@ class Held:
         back = [found.resume(own).reshape(-1) for own in efforts_of]
         return np.asarray(down.T @ U) - np.reshape(back, (-1, U.shape[1]))
 
+    def bear(self, efforts: Array) -> None:
+        """Take what friction can bear from the normal efforts of contacts (k,), as discs for the `barrier`."""
+        self._discs = self.extra.friction * efforts[self._contacts :: 3]
+
     def barrier(self, short: Array) -> float:
         """sum max over lambda of (-lambda s - 1/2 c lambda^2), limits without compliance cut at the penalty: what holding
-        the rows costs when they are off by s."""
+        the rows costs when they are off by s; of slips the work of friction, with the normal efforts as `bear` has them."""
         stiff = self.compliance == 0.0
         cut = np.where(stiff, self.penalty, np.inf)
         low, high = np.maximum(self.limits[:, 0], -cut), np.minimum(self.limits[:, 1], cut)
         soft = np.clip(-short / np.where(stiff, 1.0, self.compliance), low, high)
         best = np.where(stiff, np.where(short > 0, low, high), soft)
-        return float((-best * short - 0.5 * self.compliance * best**2).sum())
+        best[self._contacts + 1 :: 3] = best[self._contacts + 2 :: 3] = 0.0
+        slips = np.hypot(short[self._contacts + 1 :: 3], short[self._contacts + 2 :: 3])
+        return float((-best * short - 0.5 * self.compliance * best**2).sum() + self._discs @ slips)
 
     def violation(self, short: Array, efforts: Array, W: Array) -> Array:
         """How far each row is from where its law has it, or from its limit where that holds it, (k,), in its unit."""
         stiffness = np.abs(np.diag(W)) + self.compliance
         per = np.where(stiffness > 0.0, stiffness, 1.0)
-        off = short + self.compliance * efforts
-        return np.asarray(np.abs(efforts - np.clip(efforts - off / per, *self.limits.T)) * per)
+        sideways = per[self._contacts :].reshape(-1, 3)[:, 1:]
+        sideways[:] = sideways.max(axis=1, keepdims=True)  # one for both tangents: a disc stays a disc
+        wanted = efforts - (short + self.compliance * efforts) / per
+        return np.asarray(np.abs(efforts - self.within(wanted)) * per)
+
+    def within(self, efforts: Array) -> Array:
+        """Efforts of the held rows (k,) put within limits and cones."""
+        return within_cones(efforts, self.limits[: self._contacts], self.extra.friction)

@@ -82,8 +82,9 @@ class Newton:
     tangent knows of it already. Near the minimum,
     where differences of the value drown in rounding, a step that lowers what is out of balance is good as well. With held rows
     it looks at the exact penalty M = Pi0 + sum max(-low s, -high s), s = delta - d, of which every step is a direction
-    downhill; there a step that halves what is off (forces and displacements, each over its tolerance) is good too, so that
-    curved constraints do not hold up the last iterations. Either way it comes to an end.
+    downhill (of contacts with the work of friction, its normal forces being those at the end of the step); there a step that
+    halves what is off (forces and displacements, each over its tolerance) is good too, so that curved constraints do not hold
+    up the last iterations. Either way it comes to an end.
 
     The tangent may have negative eigenvalues. Those that held rows account for (`HeldStep.excess` is 0) belong to a minimum:
     past a limit point a held volume is stable though the pressure falls. Up to `FEW` more than that are turned over, so that
@@ -144,7 +145,7 @@ class Newton:
             if not lost and here.is_balanced:
                 status, away = self._arrived(here, escapes)
                 if away is None:
-                    efforts = self.held.with_efforts(efforts, np.clip(efforts[self.held.rows], *self.held.limits.T))
+                    efforts = self.held.with_efforts(efforts, self.held.within(efforts[self.held.rows]))
                     break
                 pose, relaxed, best, escapes = away, 0, np.inf, escapes + 1
                 continue
@@ -175,7 +176,7 @@ class Newton:
         residual = history[-1] if history else np.nan
         return StepResult(
             status, after, residual, len(history), self._times.seconds, tuple(history), cause, warped, turned, escapes,
-            margin
+            margin, here.move.missed
         )  # fmt: skip
 
     def _margin(self, here: _Point) -> float:
@@ -374,6 +375,7 @@ class Newton:
         slope = float(np.vdot(here.at.on_coordinates(here.gradient), here.move.step) + now @ here.move.moved)
         if not held:
             return here.value, slope
+        held.bear(here.move.efforts)
         held.penalty = np.maximum(held.penalty, 2 * np.maximum(np.abs(now), np.abs(here.move.efforts)))
         own = held.penalty
         for larger in (2.0**k for k in range(12)):

@@ -25,6 +25,10 @@ class Status(Enum):
         "the step was taken, but contact forces miss Coulomb's law by more than 1e-6 of the largest (`missed`); take a shorter "
         "step, or fewer points (spacing=)"
     )
+    INSIDE = (
+        "the step was taken, but points are inside an obstacle (`penetration`) and come out in the next steps; start apart "
+        "from obstacles, and move those by less in a step"
+    )
     UNSTABLE = (
         "the forces balance, but the robot would leave this equilibrium by itself; ask for branch='stable', lower the load, or "
         "hold what moves away"
@@ -45,7 +49,9 @@ class Status(Enum):
     @property
     def ok(self) -> bool:
         """Whether the state is what was asked for."""
-        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED, Status.ROUGH)
+        return self in (
+            Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED, Status.ROUGH, Status.INSIDE
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion.held import Held
 from pliant.motion.newton import Newton
 from pliant.motion.result import Status, StepResult
+from pliant.motion.touching import Touching
 from pliant.robot import ExtraRows, Robot, State
 from pliant.robot.diagnosis import diagnosis, hardest_load, moved_believably
 from pliant.robot.distortion import Distortion
@@ -30,6 +32,8 @@ QUICK = 10
 """Iterations below which the next part may be larger again."""
 SMALLEST = 1 / 64
 """The smallest part of a load step."""
+LOOKS = 12
+"""How often it is looked for what the robot touches, on the way to an equilibrium."""
 
 
 class Statics:
@@ -38,6 +42,11 @@ class Statics:
     Every stable equilibrium is a minimum of the potential Pi(q), which is what guides the iteration (see `Newton`). The forces
     out of balance may well grow on the way; they are only asked at the end. There the signs of the pivots tell whether it is
     stable, with the lengths, volumes and poses that are held.
+
+    A robot that supports hold may touch something. Friction depends on the way, so the answer is that of one increment from the
+    given state: contacts stick to their anchors, points that did not touch to where they were in the state, and what slides
+    has slipped from there against its friction. `load_steps` makes several increments of it, which is the way to go where
+    points travel far before or while they touch.
 
     >>> import pliant as pl
     >>> mesh = pl.make.box((0.02, 0.02, 0.02), (2, 2, 2))
@@ -95,7 +104,6 @@ class Statics:
         rows that are held besides.
         """
         robot, assembly = self.robot, self.robot.equations.assembly
-        robot.require_untouched("Statics", "ask settled(robot), which knows contact")
         assembly.require_supported()
         start = state if state is not None else robot.rest()
         robot.require_fits(start, extra)
@@ -118,12 +126,11 @@ class Statics:
         while done < 1.0:
             share = done + part if done + part < 1.0 - 1e-9 else 1.0
             now = held.with_efforts(first + share * (goal - first), now[held.rows])
-            newton = Newton(
-                held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
-                search=self.line_search, weight=base + (1 - base) * share, any_branch=self.branch == "any",
-                patience=PATIENCE if can_part and part > smallest else np.inf
-            )  # fmt: skip
-            result = newton.run(current, now, offset=(1 - share) * way, prescribed=here + share * (there - here))
+            options: dict[str, Any] = {
+                "weight": base + (1 - base) * share, "patience": PATIENCE if can_part and part > smallest else np.inf
+            }  # fmt: skip
+            target = here + share * (there - here)
+            result = self._balanced(current, now, (1 - share) * way, target, extra, options, times)
             parts.append(result)
             if self._wants_less(result) and can_part and part > smallest:
                 part /= 2
@@ -133,16 +140,34 @@ class Statics:
                 break
             done = share
             part = min(2 * part, 1.0 / self.load_steps) if result.iterations < QUICK else part
-            current, now = held.remembering(result.state), result.state.efforts_with(len(extra))
-            result, held = replace(result, state=current), Held(robot, current, extra)
-        return replace(
-            result,
-            iterations=sum(part.iterations for part in parts),
-            history=tuple(residual for part in parts for residual in part.history),
-            warped_iterations=sum(part.warped_iterations for part in parts),
-            turned_iterations=sum(part.turned_iterations for part in parts),
-            escapes=sum(part.escapes for part in parts),
-        )
+            current, now = result.state, result.state.efforts_with(len(extra))
+            held = Held(robot, current, extra)
+        return _summed(result, parts)
+
+    def _balanced(
+        self, state: State, efforts: Array, offset: Array, prescribed: Array, extra: ExtraRows, options: dict[str, Any],
+        times: Times
+    ) -> StepResult:  # fmt: skip
+        """The equilibrium on from a state with efforts (m + k,). What the robot touches is looked for where it is found to be,
+        until that is where it was looked for; slips are counted from the state on."""
+        pose, parts = state.pose, []
+        for _ in range(LOOKS):
+            touching = Touching.at(self.robot, state, pose.x, extra)
+            held, forces = Held(self.robot, touching.state, touching.extra), touching.state.extra[len(extra) :]
+            newton = Newton(
+                held, times, tangent=self.tangent, tolerance=self.tolerance, max_iterations=self.max_iterations,
+                search=self.line_search, any_branch=self.branch == "any", **options
+            )  # fmt: skip
+            off = np.concatenate([offset, np.zeros(len(forces))])
+            begin = np.concatenate([efforts, forces])
+            result = newton.run(touching.state, begin, pose, offset=off, prescribed=prescribed)
+            parts.append(result)
+            if not result.ok:
+                return _summed(replace(result, state=touching.ended(result.state)), parts)
+            if touching.fits(result.state):
+                return _summed(replace(result, state=touching.ended(held.remembering(result.state))), parts)
+            pose = result.state.pose
+        return _summed(replace(result, status=Status.STALLED, state=state, cause=_never_fits(result)), parts)
 
     def _wants_less(self, result: StepResult) -> bool:
         """Whether a smaller part of the load may do what this one did not: it stalled, or was given up, or ran out of
@@ -200,6 +225,27 @@ def as_positions(prescribed: ArrayLike, shape: tuple[int, ...]) -> Array:
             f"prescribed positions have shape {array.shape}", remedy=f"give finite positions of shape {shape} [m]"
         )
     return array
+
+
+def _summed(result: StepResult, parts: Sequence[StepResult]) -> StepResult:
+    """A result with what all parts of the way to it took."""
+    return replace(
+        result,
+        iterations=sum(part.iterations for part in parts),
+        history=tuple(residual for part in parts for residual in part.history),
+        warped_iterations=sum(part.warped_iterations for part in parts),
+        turned_iterations=sum(part.turned_iterations for part in parts),
+        escapes=sum(part.escapes for part in parts),
+    )
+
+
+def _never_fits(result: StepResult) -> PliantError:
+    """Why a robot that touches something has no equilibrium."""
+    return NotConvergedError(
+        f"contacts are elsewhere after every one of {LOOKS} looks for them",
+        remedy="bring the load on in more load_steps, make the surface finer, or let the robot come to rest: settled(robot)",
+        result=result,
+    )
 
 
 def _no_potential(name: str, result: StepResult) -> PliantError:

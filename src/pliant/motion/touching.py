@@ -8,24 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.contact import Contacts, Remembered
+from pliant.motion.result import Status, StepResult
 from pliant.robot import ExtraRows, Robot, State
 
 Array = NDArray[np.float64]
 
 
+MISSED = 1e-6
+"""By how much, over the largest effort, contact forces may miss Coulomb's law and nothing is said."""
+DEEP = 0.05
+"""How deep a point may be in an obstacle after a step and nothing is said, over the edge of its skin."""
+CLOSE = 1e-6
+"""Gaps of contacts that bear, and depths, that count as none in an equilibrium, over the size of the robot."""
+
+
 class Touching:
-    """What a robot may touch in a step of h seconds from a state: rows for it, efforts to begin with, and what is remembered.
+    """What a robot may touch on from a state: rows for it, efforts to begin with, and what is remembered.
 
     extra: all rows that come and go, the user's own first; state: the same with the efforts of those rows.
     """
 
-    def __init__(self, robot: Robot, state: State, h: float, own: ExtraRows) -> None:
-        ahead = state.x + h * state.v + h * h * robot.gravity
-        self._robot = robot
-        self._contacts: dict[str, Contacts] = {
-            name: touch.contacts(state.x, ahead, state.contacts.get(name, Remembered.nothing()))
-            for name, touch in robot.touches.items()
-        }
+    def __init__(self, robot: Robot, state: State, contacts: dict[str, Contacts], own: ExtraRows) -> None:
+        self._robot, self._contacts = robot, contacts
         self._own = len(own)
         self.extra = own.with_contacts(tuple(self._contacts.values()))
         self.state = state
@@ -33,6 +37,36 @@ class Touching:
             begin = state.extra[: self._own] if len(state.extra) >= self._own else np.zeros(self._own)
             forces = [part.forces.reshape(-1) for part in self._contacts.values()]
             self.state = replace(state, extra=np.concatenate([begin, *forces]))
+
+    @classmethod
+    def in_step(cls, robot: Robot, state: State, h: float, own: ExtraRows) -> Touching:
+        """In a step of h seconds."""
+        if not robot.touches:
+            return cls(robot, state, {}, own)
+        ahead = state.x + h * state.v + h * h * robot.gravity
+        return cls(robot, state, {k: t.contacts(state.x, ahead, _of(state, k)) for k, t in robot.touches.items()}, own)
+
+    @classmethod
+    def at(cls, robot: Robot, state: State, x: Array, own: ExtraRows) -> Touching:
+        """In an equilibrium on from a state that is close to nodes at x (n, 3): gaps are measured there, and slips from where
+        points stick or are in the state."""
+        contacts = {}
+        for name, touch in robot.touches.items():
+            found = touch.contacts(x, x, _of(state, name))
+            began = np.einsum("cki,cj,cji->ck", found.frames, found.weights, state.x[found.nodes])
+            origins = np.where(found.fresh[:, None] & np.array([False, True, True]), began, found.origins)
+            contacts[name] = replace(found, origins=origins, depths=np.zeros(len(found)))
+        return cls(robot, state, contacts, own)
+
+    def fits(self, state: State) -> bool:
+        """Whether contacts are, with the nodes where a state has them, as far from the obstacles as they were taken to be."""
+        close, ended = CLOSE * self._robot.size, self.ended(state)
+        for name, touch in self._robot.touches.items():
+            found = touch.contacts(state.x, state.x, ended.contacts[name])
+            bears = np.isin(ended.contacts[name].ids, found.ids[found.gaps < close])
+            if (found.gaps < -close).any() or not bears.all():
+                return False
+        return True
 
     def ended(self, state: State) -> State:
         """The state after the step, with its contacts."""
@@ -45,7 +79,15 @@ class Touching:
             contacts[name] = self._robot.touches[name].remembered(own, forces, state.x)
         return replace(state, contacts=contacts, extra=state.extra[: self._own])
 
-    def penetration(self, x: Array) -> float:
-        """How deep a point of the robot is in what it touches with the nodes at x (n, 3), at most [m]."""
-        deepest = (-touch.seen(x).gaps.min(initial=0.0) for touch in self._robot.touches.values())
-        return max([0.0, *map(float, deepest)])
+    def judged(self, result: StepResult) -> StepResult:
+        """A step that was taken, with how deep points are inside obstacles after it, and what its status has to say of that."""
+        deepest, inside = 0.0, False
+        for touch in self._robot.touches.values():
+            depth = -float(touch.seen(result.state.x).gaps.min(initial=0.0))
+            deepest, inside = max(deepest, depth), inside or depth > DEEP * touch.edge
+        status = Status.ROUGH if result.missed > MISSED else Status.INSIDE if inside else result.status
+        return replace(result, status=status, penetration=deepest)
+
+
+def _of(state: State, name: str) -> Remembered:
+    return state.contacts.get(name, Remembered.nothing())

@@ -33,6 +33,16 @@ def rows_on_coordinates(begin, nodes, vectors, ties, carriers, links, levers, ma
 
 
 @kernel
+def rows_times(indptr, indices, data, motion, out):
+    """H dq [m] of a motion of the coordinates dq [3 nc]."""
+    for r in range(out.shape[0]):
+        value = 0.0
+        for t in range(indptr[r], indptr[r + 1]):
+            value += data[t] * motion[indices[t]]
+        out[r] = value
+
+
+@kernel
 def _add(n, x, y, z, carriers, links, levers, matrices, indices, data, t):
     """A vector on a node as one on its carriers, and so on coordinates; returns how many entries there are then."""
     carrier, seat = carriers

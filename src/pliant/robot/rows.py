@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.body import Assembly, Slope
 from pliant.port import Attachment, PlacedPort
-from pliant.robot._row_kernels import rows_on_coordinates
+from pliant.robot._row_kernels import rows_on_coordinates, rows_times
 from pliant.robot.extra import NO_ROWS
 
 Array = NDArray[np.float64]
@@ -40,6 +40,19 @@ class CompressedRows(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    def chosen(self, which: NDArray[np.bool_]) -> CompressedRows:
+        """Some of them (m,)."""
+        counts = np.diff(self.indptr)
+        entries = np.flatnonzero(np.repeat(which, counts))
+        indptr = np.concatenate([[0], np.cumsum(counts[which])])
+        return CompressedRows(indptr, self.indices[entries], self.data[entries])
+
+    def times(self, motion: Array) -> Array:
+        """H dq (m,) of a motion of the coordinates (nc, 3)."""
+        out = np.empty(len(self))
+        rows_times(*self, motion.reshape(-1), out)
+        return out
 
 
 class Rows:
