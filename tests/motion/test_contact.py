@@ -112,7 +112,7 @@ def test_every_contact_slides_against_its_own_slip_in_any_direction(kind, headin
     last, end = (result.state for result in gone(robot, 0.005, 40)[-2:])
     report, touch = robot.contacts(end, "ground"), robot.touches["ground"]
     ids = end.contacts["ground"].ids
-    slips = (touch.near(end.x).points - touch.near(last.x).points)[ids]
+    slips = (touch.side.at(end.x).points - touch.side.at(last.x).points)[ids]
     assert report.slides.all()
     assert np.abs(slips[:, 2]).max() < 1e-9
     sideways = report.friction_forces
