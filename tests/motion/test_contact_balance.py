@@ -107,3 +107,37 @@ def test_what_rolls_on_is_told_with_what_to_do():
         assert "'ground'" in str(result.cause)
         assert "Dynamics" in result.cause.remedy
         assert Dynamics(robot, 0.005).step(result.state).ok
+
+
+def test_what_bears_bodies_bears_what_they_touch():
+    """A fixed table with a box on it: the force that holds the table is the weight of both, and nothing is out of balance."""
+    robot = pl.Robot(
+        {
+            "table": pl.RigidBody(pl.solids.box((0.1, 0.1, 0.01)), density=1000, fixed=True),
+            "box": pl.RigidBody(pl.solids.box((0.04, 0.04, 0.02)).translated((0.03, 0.03, 0.01)), density=1000),
+        },
+        gravity=(0, 0, -G),
+    )
+    robot.touch("lies", "table", body="box")
+    state = settled(robot).require().state
+    weight = 1000 * (0.1 * 0.1 * 0.01 + 0.04 * 0.04 * 0.02) * G
+    assert robot.wrench(state, "table").force[2] == pytest.approx(weight, rel=1e-5)
+    assert robot.reactions(state).sum(axis=0)[2] == pytest.approx(weight, rel=1e-5)
+    assert robot.unbalanced(state) < 1e-5
+
+
+@pytest.mark.parametrize("load_steps", [1, 8])
+def test_an_equilibrium_presses_on_a_body_where_it_touches_it(load_steps):
+    """A soft block is pushed down and sideways on a lever that a hinge holds: that bears the moment of the contact forces."""
+    mesh = pl.make.box((0.02, 0.02, 0.02), (1, 1, 1)).translated((0.02, 0.0, 0.0))
+    block = pl.TetBody(mesh, pl.Corotational(E=1e5, nu=0.3), density=1000, prescribed=mesh.where(z_above=0.02))
+    lever = pl.RigidBody(pl.solids.box((0.12, 0.06, 0.01)).translated((0, -0.02, -0.01)), density=1000)
+    hinge = pl.Revolute("lever", point=(0, 0, -0.005), axis=(0, 1, 0), stiffness=1e-3)
+    robot = pl.Robot({"block": block, "lever": lever}, joints={"hinge": hinge}, gravity=(0, 0, 0))
+    robot.impose("angle", pl.Hinge.on("hinge"), displacement=0.0)
+    robot.touch("presses", "lever", body="block", friction=0.0)
+    there = np.array(robot.prescribed_rest) + np.array([0.03, 0, -0.001])
+    result = Statics(robot, load_steps=load_steps).solve(robot.rest(), prescribed=there).require()
+    moment = -robot.contacts(result.state, "presses").moment(np.array([0, 0, -0.005]))[1]
+    assert moment > 0.1
+    assert robot.effort(result.state, "angle")[0] == pytest.approx(-moment, rel=1e-4)

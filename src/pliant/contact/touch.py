@@ -85,7 +85,8 @@ class Touch:
         theirs = self._back.contacts(there, here, x, ahead, known, self.friction)
         if len(ours) and len(theirs):
             same = SAME * self._way.edge
-            p, q = here.points[ours.ids] - self.side.radius * ours.frames[:, 0], there.points[theirs.ids]
+            p = here.points[ours.ids] - self.side.radius * ours.frames[:, 0]
+            q = there.points[theirs.ids] - self.against.radius * theirs.frames[:, 0]
             if self.side.keeps_points:
                 theirs = theirs.chosen(_apart(q, p, same))
             else:  # a point that can stick is worth more than one that cannot

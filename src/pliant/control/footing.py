@@ -128,10 +128,20 @@ class Footing:
     """
 
     def __init__(
-        self, question: Question, *, kind: Kind, tangent: Tangent, largest_move: float, strict: bool = False
+        self,
+        question: Question,
+        *,
+        kind: Kind,
+        tangent: Tangent,
+        largest_move: float,
+        strict: bool = False,
+        returns: bool = False,
     ) -> None:
         """kind: what motors hold between decisions; largest_move: how far a node may move in a step, over the robot's size;
-        strict: steps are judged by how far displacements are past their limits, too."""
+        strict: steps are judged by how far displacements are past their limits, too; returns: from corners it goes back on its
+        trail, by efforts that jump from place to place, for whoever sees to it that motors do not (poses of frames are measured
+        from where they are, so with these it stays)."""
+        self._returns = returns and not len(question.wanted.turns)
         self.question, self.robot, self._tangent = question, question.robot, tangent
         self._reach, self._size = largest_move * self.robot.size, self.robot.size
         held, own = question.given.rows, kind == "displacement"
@@ -151,7 +161,7 @@ class Footing:
         self._resting: Array | None = None
         self._hampered, self._stays = 0, False
         self._trail, self._way_back = Trail(0.25 * self._reach), list[Place]()
-        self._returned: Array | None = None
+        self._turned_for: Aims = {}
         self._uncorrected: float | None = None
         self._box: Array | None = None
         self._softest: Array | None = None
@@ -191,8 +201,11 @@ class Footing:
         elif state is not stride.after and not np.array_equal(
             state.efforts, stride.after.efforts
         ):  # other loads: what was promised does not count
-            self._wake(np.inf)
+            self._begin_anew()
             stride = _Stride(state)
+        if self._way_back and (aims is None or self._differ(aims, self._turned_for)):
+            self._way_back, self._stays = [], False
+            self._wake(self.trust.largest / 16)
         while self._way_back:
             if (found := self._balanced_as(self._next_back().state, state)) is not None:
                 return self._returning(found, state)
@@ -204,7 +217,7 @@ class Footing:
             if not self.mistake:
                 self._learn(stride, here.model, first)
             here = self._stand(here, stride) if not self.mistake else self._back(state, stride)
-        self._hampered = self._hampered + 1 if stride.shortened or self.mistake else 0
+        self._hampered = self._hampered + 1 if (stride.shortened and stride.change > 0.0) or self.mistake else 0
         if not self.holds:
             self._rest_or_wake(here.model, aims)
         self._moved = 0.0 if here.state is state else float(np.abs(here.state.x - state.x).max())
@@ -330,7 +343,8 @@ class Footing:
         if stride.change == 0.0 and self._stands:
             self._stands.pop()
         self._stands = [*self._stands[1 - DEEPEST :], _Stand(here.state, self.margin)]
-        self._trail.add(here.state, self._effectors(here.model))
+        if self._returns:
+            self._trail.add(here.state, self._effectors(here.model))
         return here
 
     def _back(self, state: State, stride: _Stride) -> Linearization:
@@ -373,25 +387,26 @@ class Footing:
         """Wait where no step leads anywhere; go on when something else is asked for."""
         if len(self._given) and not np.array_equal(given := self.question.targets_given(), self._given):
             self._given = given
-            self._wake(np.inf)
-        creeps = self._hampered > HAMPERED
+            self._begin_anew()
+        creeps = self._hampered > HAMPERED and self.margin < CLOSE
         if self._resting is None and not (self.trust.leads_nowhere or creeps):
             return
         goal = np.zeros(0) if aims is None else self.question.weights * self.question.goal(aims, model.references)
         if self._resting is not None and np.abs(goal - self._resting).max(initial=0.0) > STIRRED * self._size:
             self._wake(np.inf if self.content else self.trust.largest / 16)
         cornered = self._resting is None and (self.trust.leads_nowhere or creeps)
-        if cornered and not self._turns_back(model, goal) and self.trust.leads_nowhere:
+        if cornered and not self._turns_back(model, goal, aims) and self.trust.leads_nowhere:
             self._resting = goal
 
-    def _turns_back(self, model: Condensed, goal: Array) -> bool:
+    def _turns_back(self, model: Condensed, goal: Array, aims: Aims | None) -> bool:
         """Whether the robot leaves a corner, from where no step leads closer to a goal (e,), weighted, for a place of its way
         that was closer. From there it tries once more; when that ends in a corner again, the place is where it rests."""
-        if not self._way_back:
-            again = self._returned is not None and np.abs(goal - self._returned).max(initial=0.0) <= self._reach
-            self._way_back, self._hampered = self._trail.way_back(self._effectors(model), goal), 0
-            if self._way_back:
-                self._stays, self._returned = again, goal
+        if not self._returns or aims is None:
+            return False
+        again = bool(self._turned_for) and not self._differ(aims, self._turned_for)
+        self._way_back, self._hampered = self._trail.way_back(self._effectors(model), goal), 0
+        if self._way_back:
+            self._stays, self._turned_for = again, aims
         return bool(self._way_back)
 
     def _next_back(self) -> Place:
@@ -408,7 +423,7 @@ class Footing:
         self._stride = _Stride(here.state)
         self._moved = float(np.abs(here.state.x - state.x).max())
         if not self._way_back and self._stays:
-            self.trust.rest()
+            self.trust.rest(stability=self.trust.stability or self.margin < CLOSE)
         elif not self._way_back:
             self.trust.wake(self.trust.largest / 16)
         return here
@@ -417,8 +432,13 @@ class Footing:
         """Where the effectors are, weighted rows (e,) [m]."""
         return np.asarray(self.question.weights * model.delta[self.question.wanted.rows])
 
+    def _begin_anew(self) -> None:
+        """Other loads or given displacements: the trail is that of another robot."""
+        self._wake(np.inf)
+        self._trail, self._way_back, self._turned_for = Trail(0.25 * self._reach), [], {}
+
     def _wake(self, radius: float) -> None:
-        self._resting = None
+        self._resting, self._hampered = None, 0
         self.trust.wake(radius)
 
     def _off(self, model: Condensed, efforts: Array, goal: Array) -> float:
@@ -451,16 +471,23 @@ class Footing:
         return goal if far <= self._reach else places + (self._reach / far) * (goal - places)
 
     def leave(
-        self, here: Linearization, efforts: Array, aims: Aims | None = None, goal: Array | None = None
+        self,
+        here: Linearization,
+        efforts: Array,
+        aims: Aims | None = None,
+        goal: Array | None = None,
+        *,
+        told: bool = False,
     ) -> Followed:
         """Towards efforts (m,), as far as the radius allows; the share in the answer is of the whole change. aims: where
-        effectors are to be; goal (e,): what that asks of their rows, where it is known."""
+        effectors are to be; goal (e,): what that asks of their rows, where it is known; told: whether these efforts were
+        decided elsewhere, by somebody who was told how far to go (`box`)."""
         model, trust, still = here.model, self.trust, self.holds or self.waits
         if self.strict and not still:
             efforts = self._hurried(model, efforts)
         kept = self.kept(model)
         asked = self._energy(model, efforts - kept)
-        boxed = self._was_boxed(model, efforts - kept)
+        boxed = told and self._was_boxed(model, efforts - kept)
         self.content = asked <= NOWHERE * trust.largest and not boxed
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
         towards = kept if still else kept + part * (efforts - kept)
@@ -475,7 +502,9 @@ class Footing:
         aim, change = None, 0.0 if still or spent else followed.share * asked
         if not (still or spent) and aims is not None:
             aim = _Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
-        self._stride = _Stride(followed.state, change, followed.length, followed.share < 1.0 or boxed, aim)
+        self._stride = _Stride(
+            followed.state, change, followed.length, followed.share < 1.0 or (boxed and not still), aim
+        )
         return followed
 
     def _corrects(self, model: Condensed) -> bool:

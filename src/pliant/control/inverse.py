@@ -181,6 +181,8 @@ class Inverse:
             return self._held(state, DecisionStatus.FAILED, self._too_far(state))
         after, solution = followed.state, self.decider.solution()
         delta = model.predicted(after.efforts)
+        if not followed.corrected:
+            delta -= model.predicted(model.efforts) - model.delta
         error = delta[self.question.wanted.rows] - goal
         active, others = self.decider.active(solution), {}
         if footing is not None:

@@ -54,7 +54,7 @@ class ModelLoop:
             self.here = self._linearized(first)
         elif self.robot.is_supported:
             self._leader = Inverse(self.robot, kind=kind, tangent=tangent, largest_move=largest_move, energy=energy)
-            self._footing = Footing(question, kind=kind, tangent=tangent, largest_move=largest_move)
+            self._footing = Footing(question, kind=kind, tangent=tangent, largest_move=largest_move, returns=True)
             self.here = self._footing.arrive(first)
         else:
             self._h = LONG / np.sqrt(small_shift(self.robot, first))
@@ -130,10 +130,10 @@ class ModelLoop:
         self._leads = aims is not None and (footing.is_held_back or (self._leads and not self._is_caught_up(efforts)))
         if aims is not None and self._leads:
             step = self._leader.decide(footing, self.here, aims, interval)
-            if step.cause is not None:
-                raise step.cause
+            if not step.ok:
+                raise step.cause or PliantError("there is no decision", remedy="look at the limits of the actuators")
             return footing.arrive(step.state, aims)
-        followed = footing.leave(self.here, efforts, aims)
+        followed = footing.leave(self.here, efforts, aims, told=True)
         self._require_whole(followed.balance)
         return footing.arrive(followed.state, aims)
 
@@ -152,7 +152,8 @@ class ModelLoop:
         model, trust, standing, footing = here.model, None, Standing.FIRM, self._footing
         if footing is not None:
             model, trust, standing = footing.for_decisions(model), footing.box(model), footing.standing
-            trust = np.zeros_like(trust) if self._leads or footing.is_held_back else trust
+            if self._leads or footing.is_held_back:
+                trust, standing = np.zeros_like(trust), max(standing, Standing.HOLDING)
         targets = self.question.targets_at(here.state)
         box.put(model, targets, stamp=stamp, cycle=cycle, failures=self.failures, trust=trust, standing=standing)
 

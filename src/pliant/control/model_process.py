@@ -44,15 +44,18 @@ BOARD = 10
 class ModelPlan:
     """How to run a model loop elsewhere.
 
-    build: a function of a module (it is found there by name) that makes the robot; kind, tangent: as in `ModelLoop`; rate [Hz]:
-    None for as fast as it goes; cores: that it may use, empty for all; standby: whether a second worker waits, built and warm,
-    to take over; restarts: how often a worker that is dead or stuck is replaced; patience [s]: without a sign of life, and at
-    least twenty times what a model takes, after which it counts as stuck.
+    build: a function of a module (it is found there by name) that makes the robot; kind, tangent, energy: as in `ModelLoop`
+    rate [Hz]: None for as fast as it goes
+    cores: that it may use, empty for all
+    standby: whether a second worker waits, built and warm, to take over
+    restarts: how often a worker that is dead or stuck is replaced
+    patience [s]: without a sign of life, and at least twenty times what a model takes, after which it counts as stuck
     """
 
     build: Callable[[], Robot]
     kind: Kind
     tangent: Tangent
+    energy: float
     rate: float | None
     cores: tuple[int, ...]
     standby: bool
@@ -164,7 +167,7 @@ def run_model(plan: ModelPlan, names: Names, place: int) -> None:
     _die_with_parent()
     _keep_to(plan.cores)
     question = Question(plan.build())
-    loop = ModelLoop(question, kind=plan.kind, tangent=plan.tangent)
+    loop = ModelLoop(question, kind=plan.kind, tangent=plan.tangent, energy=plan.energy)
     for _ in range(3):
         loop.cycle(loop.command())
     with (

@@ -81,9 +81,9 @@ class Trust:
         """Other targets: mistakes on the way to the last ones do not count."""
         self._mistaken = []
 
-    def rest(self) -> None:
-        """No further step: beyond here the robot was twice where no step led out."""
-        self.radius, self.stability = 0.0, True
+    def rest(self, *, stability: bool) -> None:
+        """No further step: from here the robot was led twice to where no step led out, by loss of stability or otherwise."""
+        self.radius, self.stability = 0.0, stability
 
     def wake(self, radius: float) -> None:
         """Something else is asked for: at least this radius again."""

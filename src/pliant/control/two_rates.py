@@ -83,14 +83,14 @@ class TwoRates(Commander):
         box = ModelBox(controller.question)
         try:
             super().__init__(controller, box, kind=kind, rate=rate, model_rate=model_rate, guard=guard)
-            hanging = ModelLoop(controller.question, kind=kind, tangent=tangent)
+            hanging = ModelLoop(controller.question, kind=kind, tangent=tangent, energy=energy)
         except BaseException:
             box.close()
             raise
         self.start(hanging.model.delta, hanging.model.efforts, controller.question.targets_at(hanging.state))
         available = usable_cores()
         self.core = available[0] if len(available) > 1 else None
-        plan = ModelPlan(build, kind, tangent, model_rate, available[1:], standby, restarts, patience)
+        plan = ModelPlan(build, kind, tangent, energy, model_rate, available[1:], standby, restarts, patience)
         self.link = ModelLink(plan, controller.question, box, self.guard.command)
         self.drive: Drive | None = None
         self.measured: Measured | None = None

@@ -43,6 +43,7 @@ def stability(robot: Robot, state: State) -> Stability:
     (True, 0.5)
     """
     robot.require_fits(state)
+    robot.require_untouched("stability", "ask a robot that touches nothing")
     held = Held(robot, state, NO_ROWS)
     at = robot.equations.factor(state.pose, robot.loads(state.efforts), signed=True)
     if not at.report.usable:

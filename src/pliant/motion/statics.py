@@ -163,7 +163,8 @@ class Statics:
             result = newton.run(touching.state, begin, pose, offset=off, prescribed=prescribed)
             parts.append(result)
             if not result.ok:
-                return _summed(replace(result, state=touching.ended(result.state)), parts)
+                ended = state if result.cause is not None else touching.ended(result.state)
+                return _summed(replace(result, state=ended), parts)
             if touching.fits(result.state):
                 return _summed(replace(result, state=touching.ended(held.remembering(result.state))), parts)
             pose = result.state.pose
@@ -195,7 +196,7 @@ class Statics:
         """
         robot, equations, times = self.robot, self.robot.equations, Times()
         robot.require_fits(state, extra)
-        robot.require_untouched("Statics", "take Dynamics, which knows contact")
+        robot.require_untouched("Statics.step", "take Statics.solve or Dynamics, which know contact")
         held, own = Held(robot, state, extra), state.efforts_with(len(extra))
         efforts, loads = held.efforts(own), robot.loads(own, extra=extra)
         found = equations.factor(state.pose, loads, tangent=self.tangent, shares=AT_ONCE, times=times)

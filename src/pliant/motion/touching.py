@@ -30,7 +30,7 @@ class Touching:
 
     def __init__(self, robot: Robot, state: State, contacts: dict[str, Contacts], own: ExtraRows) -> None:
         self._robot, self._contacts = robot, contacts
-        self._own = len(own)
+        self._own, self._looked_at = len(own), state.x
         self.extra = own.with_contacts(tuple(self._contacts.values()))
         self.state = state
         if robot.touches:
@@ -56,11 +56,17 @@ class Touching:
             began = np.einsum("cki,cj,cji->ck", found.frames, found.weights, state.x[found.nodes])
             origins = np.where(found.fresh[:, None] & np.array([False, True, True]), began, found.origins)
             contacts[name] = replace(found, origins=origins, depths=np.zeros(len(found)))
-        return cls(robot, state, contacts, own)
+        out = cls(robot, state, contacts, own)
+        out._looked_at = x
+        return out
 
     def fits(self, state: State) -> bool:
-        """Whether contacts are, with the nodes where a state has them, as far from the obstacles as they were taken to be."""
+        """Whether contacts are, with the nodes where a state has them, as far from what they touch as they were taken to be;
+        what bodies do to each other acts where it was looked for, so between bodies nothing may have moved since."""
         close, ended = CLOSE * self._robot.size, self.ended(state)
+        between = any(touch.obstacle is None for touch in self._robot.touches.values())
+        if between and np.abs(state.x - self._looked_at).max() > close:
+            return False
         for name, touch in self._robot.touches.items():
             found = touch.contacts(state.x, state.x, ended.contacts[name])
             bears = np.isin(ended.contacts[name].ids, found.ids[found.gaps < close])

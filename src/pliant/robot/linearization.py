@@ -20,13 +20,14 @@ Array = NDArray[np.float64]
 class Followed(NamedTuple):
     """Where efforts have led: the state; share of the change of efforts that was made; balance: share of the motion that brings
     forces into balance that was gone; both 1 where the whole way is believed, 0 where no part of it is; length: of the motion,
-    (dq^T A dq)^1/2 [J^1/2]; way: how far it moves a node at most [m]."""
+    (dq^T A dq)^1/2 [J^1/2]; way: how far it moves a node at most [m]; corrected: whether forces were to balance."""
 
     state: State
     share: float
     balance: float
     length: float
     way: float
+    corrected: bool = True
 
 
 class Linearization:
@@ -120,4 +121,4 @@ class Linearization:
             after = self.state.moved(pose, efforts)
         else:
             after = at.step.ended(self.state, pose, efforts, smooth=part * share == 1.0)
-        return Followed(after, part * share, part * balance, part * length, part * way)
+        return Followed(after, part * share, part * balance, part * length, part * way, corrected)

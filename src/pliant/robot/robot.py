@@ -27,7 +27,7 @@ from pliant.robot.placing import RigidMotion
 from pliant.robot.roles import Limits, LimitsLike, Role
 from pliant.robot.state import State
 from pliant.robot.time_step import Scheme, TimeStep
-from pliant.robot.touching import ContactReport, reported, touching
+from pliant.robot.touching import ContactReport, reported, touching, touching_at
 from pliant.robot.wrench import Wrench, on_nodes, on_part
 from pliant.shape import SurfaceMesh
 
@@ -102,7 +102,7 @@ class Robot:
         friction: Coulomb's coefficient, by default the obstacle's, 0.5 between bodies; surface: what the body touches with, at
         rest [m]: a mesh that it carries, or of a `RigidBody` a `Sphere` (round, whatever is drawn), by default its own
         surface; other_surface: the same of the other body; spacing [m]: of the points that are looked at, by default all of
-        the surface. Motions through time (`Dynamics`, `settled`, plants) know contact.
+        the surface. Motions through time (`Dynamics`, `settled`, plants) and `Statics.solve` of supported robots know contact.
         """
         if not isinstance(name, str) or not name or name in self._touches:
             raise InputError(f"the name of a touch is {name!r}", remedy="give each touch a text of its own")
@@ -488,11 +488,16 @@ class Robot:
         motion = RigidMotion.between(self.displacement(state, frame, as_target=True), measured)
         return motion.state(state, self._touches)
 
+    def _loads_at(self, state: State) -> Loads:
+        """All that acts on the robot at a state, what it touches included."""
+        rows, forces = touching_at(self._touches, state)
+        return self.loads(np.concatenate([state.efforts, forces]), extra=rows)
+
     def unbalanced(self, state: State) -> float:
         """The largest force out of balance at this state over the largest load on a node."""
         self.require_fits(state)
         equations = self.equations
-        here = equations.evaluate(state.pose, self.loads(state.efforts))
+        here = equations.evaluate(state.pose, self._loads_at(state))
         force = equations.assembly.force_on_coordinates(equations.assembly.slope(state.pose), here.gradient)
         return equations.unbalanced(force, here)
 
@@ -501,7 +506,7 @@ class Robot:
         parts, along their normals at sliding ones."""
         self.require_fits(state)
         assembly = self.equations.assembly
-        gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
+        gradient = self.equations.evaluate(state.pose, self._loads_at(state)).gradient
         out = np.where(assembly.held[:, None], gradient, 0.0)
         own, N = gradient[assembly.sliding], assembly.sliding_bases
         out[assembly.sliding] = own - np.einsum("kij,klj,kl->ki", N, N, own)
@@ -516,7 +521,7 @@ class Robot:
         self.require_fits(state)
         assembly, (part, side) = self.equations.assembly, self._joined.joints.get(name, (-1, 0))
         if side:
-            gradient = self.equations.evaluate(state.pose, self.loads(state.efforts)).gradient
+            gradient = self.equations.evaluate(state.pose, self._loads_at(state)).gradient
             gradient[self._places.frames_of(name)] = (
                 0.0  # a spring or a motor in the joint is part of what it holds with
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from pliant.body.surface import CarriedSurface
 from pliant.checks import number, require_kind_of
 from pliant.contact import BallSide, MeshSide, Obstacle, ObstacleSide, Remembered, Side, SixNodePatches, Sphere, Touch
 from pliant.errors import InputError
+from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.places import Places
 from pliant.robot.state import State
 from pliant.shape import SurfaceMesh
@@ -173,3 +175,15 @@ def reported(touch: Touch, state: State, open_too: bool) -> ContactReport:
         np.concatenate([known.forces, np.zeros((count, 3))]),
         np.concatenate([known.slides, np.zeros(count, bool)]),
     )
+
+
+def touching_at(touches: Mapping[str, Touch], state: State) -> tuple[ExtraRows, Array]:
+    """Rows of what a state touches, and the forces (k,) [N] that it remembers along them."""
+    found = tuple(
+        touch.contacts(state.x, state.x, state.contacts[name])
+        for name, touch in touches.items()
+        if name in state.contacts
+    )
+    if not found:
+        return NO_ROWS, np.empty(0)
+    return NO_ROWS.with_contacts(found), np.concatenate([part.forces.reshape(-1) for part in found])

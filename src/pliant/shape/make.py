@@ -198,7 +198,7 @@ def terrain(x: ArrayLike, y: ArrayLike, heights: ArrayLike) -> SurfaceMesh:
 
     >>> ground = terrain([0, 1, 2], [0, 1], [[0, 0], [0.1, 0.1], [0, 0]])
     >>> len(ground.nodes), len(ground.triangles), ground.is_closed
-    (6, 8, False)
+    (6, 4, False)
     """
     from pliant.shape.surface import SurfaceMesh
 
