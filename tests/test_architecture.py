@@ -47,6 +47,7 @@ def named() -> dict[str, list[object]]:
             "motion",
             "device",
             "control",
+            "analysis",
         ):
             if "explicit" in info.name or "warp" in info.name:
                 continue

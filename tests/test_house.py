@@ -26,6 +26,7 @@ ROOMS = [
     "motion",
     "device",
     "control",
+    "analysis",
     "view",
     "gallery",
     "bench",
@@ -79,6 +80,7 @@ def test_import_loads_no_heavy_package():
         "can",
         "serial",
         "warp",
+        "distributed",
     ]
     code = f"import pliant, sys; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -68,8 +68,8 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, flexipod, gripper, multigait, pneunet, "
-            "tendon or trunk (`pliant robots` tells more)."
+            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, flexipod, grasp, gripper, multigait, "
+            "pneunet, tendon, tripods or trunk (`pliant robots` tells more)."
         ),
     ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
@@ -82,7 +82,9 @@ def run(
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
     body: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="What it is made of: tets (default), or springs (the trunk)."),
+        typer.Option(
+            help="What it is made of: tets (default), or springs (the trunk); what is picked up: box or ball (grasp)."
+        ),
     ] = None,
     gait: Annotated[
         Optional[str],  # noqa: UP045
@@ -115,7 +117,7 @@ def run(
     without_page = headless or json is not None
     _require_new_or_figures(json)
     _require_folder_for(record)
-    _require_page_for_drive(without_page, drive, command, record)
+    _require_page_for_drive(without_page, drive, command, None if exhibit.records and without_page else record)
     choices = Choices(trajectory, mesh, body, gait, drive, command, record)
     expect_kernels_of(f"run {robot} --headless" if without_page else f"run {robot}")
     if without_page:
@@ -146,6 +148,129 @@ def robots() -> None:
 
     for name, exhibit in all_robots.items():
         print(f"{name:<14}{exhibit.title}")
+
+
+OutFolder = Annotated[Path, typer.Option(help="Folder for tables, pictures and the journal.")]
+Workers = Annotated[Optional[int], typer.Option(min=1, help="Processes; by default one per core.")]  # noqa: UP045
+Scheduler = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786, in place of processes of this machine."),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where a run with the same work and folder ended.")]
+
+
+@app.command()
+def workspace(
+    robot: Annotated[str, typer.Argument(help="A robot of the gallery with an effector.")],
+    rows: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Rows of the effector and how far each way [m, rad], such as y=0.04,x=0.04,z=0.04."),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=200, help="Places along each row.")] = 13,
+    effector: Annotated[Optional[str], typer.Option(help="Which one, where there are several.")] = None,  # noqa: UP045
+    tolerance: Annotated[float, typer.Option(help="How close is reached [m].")] = 1e-4,
+    out: OutFolder = Path("pliant-out"),
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
+    json: JsonPath = None,
+) -> None:
+    """Where a robot's effector gets without load, and the largest force that it can give there in every direction."""
+    import time
+
+    from pliant.analysis import Grid
+    from pliant.analysis import workspace as explored
+    from pliant.analysis.campaign import cluster
+    from pliant.gallery import Follower, find
+    from pliant.robot import Role
+    from pliant.view import Figure, print_figures
+    from pliant.view.maps import draw_workspace
+
+    exhibit = find(robot)
+    if not isinstance(exhibit, Follower):
+        raise InputError(f"{robot} follows no targets", remedy="choose a robot that does (pliant robots)")
+    _require_new_or_figures(json)
+    built = exhibit.built_from()
+    names = built.named(Role.EFFECTOR)
+    chosen = (names[0] if names else "") if effector is None else effector
+    if chosen not in names:
+        raise InputError(f"{robot} has no effector {chosen!r}", remedy=f"choose among: {', '.join(names) or 'none'}")
+    half = _halves(rows, built.ports[chosen].port.row_names, 0.15 * built.size)
+    before = _files_in(out)
+    grid, begin = Grid.around(chosen, half, count), time.perf_counter()
+    with cluster(scheduler) as executor:
+        table = explored(
+            f"pliant.gallery.{robot}:build", grid, tolerance=tolerance, name=f"workspace of {robot}", executor=executor,
+            workers=workers, journal=out / f"workspace_{robot}.jsonl", resume=resume,
+        )  # fmt: skip
+    seconds, reached = time.perf_counter() - begin, table["reached"] == 1
+    figures = [
+        Figure("workspace.points", len(table), "points"),
+        Figure("workspace.reached", int(reached.sum()), "points"),
+        Figure("workspace.points_per_s", len(table) / seconds, "1/s", better="higher"),
+    ]
+    strengths = [(f"workspace.{kind}_max", kind, unit) for kind, unit in (("force", "N"), ("torque", "N m"))]
+    figures += [
+        Figure(label, float(table[kind][reached].max()), unit, better="higher")
+        for label, kind, unit in strengths
+        if reached.any() and not all(table[kind][reached] != table[kind][reached])
+    ]
+    print_figures(figures, f"workspace of {robot}: {', '.join(half)} of {chosen}, no load")
+    for file in table.write(out / f"workspace_{robot}"):
+        _tell_written("table", file, before)
+    if len(half) <= 3:
+        picture = out / f"workspace_{robot}.png"
+        draw_workspace(table, picture, title=f"{robot}: largest isotropic force, strong sense")
+        _tell_written("picture", picture, before)
+    _write(figures, json)
+
+
+def _halves(given: str | None, names: Sequence[str], size: float) -> dict[str, float]:
+    """What "y=0.04,x=0.04" says; by default the rows of places, slices along the second."""
+    if given is None:
+        own = [name for name in ("y", "x", "z") if name in names] or list(names)[:3]
+        return dict.fromkeys(own, size)
+    out = {}
+    for part in given.split(","):
+        name, _, half = part.partition("=")
+        try:
+            out[name.strip()] = float(half)
+        except ValueError:
+            raise InputError(f"--rows has {part!r}", remedy="give NAME=HALF, such as x=0.04,rz=0.5") from None
+        if name.strip() not in names or not 0 < out[name.strip()] < float("inf"):
+            raise InputError(f"--rows has {part!r}", remedy=f"give positive numbers of some of: {', '.join(names)}")
+    return out
+
+
+@app.command()
+def sweep(
+    file: Annotated[Path, typer.Argument(help="A Python file with variants and evaluate(**variant).")],
+    out: OutFolder = Path("pliant-out"),
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
+    plot: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Two results to draw against each other, such as force,reached."),
+    ] = None,
+) -> None:
+    """Evaluate every variant of a study on all cores, or on a cluster; a killed run goes on with --resume."""
+    from pliant.analysis import Study
+    from pliant.analysis import sweep as swept
+    from pliant.analysis.campaign import cluster
+    from pliant.view.maps import draw_pareto
+
+    study, before = Study(file), _files_in(out)
+    stem = out / f"sweep_{study.path.stem}"
+    with cluster(scheduler) as executor:
+        table = swept(study, executor=executor, workers=workers, journal=stem.with_suffix(".jsonl"), resume=resume)
+    print(f"{len(table)} variants of {study.path.name}: {', '.join(table.columns)}")
+    for written in table.write(stem):
+        _tell_written("table", written, before)
+    if plot is not None:
+        x, _, y = plot.partition(",")
+        draw_pareto(table, stem.with_suffix(".png"), x.strip(), y.strip(), costs=study.costs, title=study.path.name)
+        _tell_written("picture", stem.with_suffix(".png"), before)
 
 
 @app.command()

@@ -11,7 +11,14 @@ from pathlib import Path
 from pliant.exchange import usable_cores
 
 CORE = ("numpy", "scipy", "numba", "meshio", "manifold3d", "daqp", "mcap", "matplotlib", "rich", "typer", "viser")
-EXTRAS = {"gmsh": "gmsh", "pytetwild": "tetwild", "python-can": "hardware", "pyserial": "hardware", "warp-lang": "warp"}
+EXTRAS = {
+    "distributed": "cluster",
+    "gmsh": "gmsh",
+    "pytetwild": "tetwild",
+    "python-can": "hardware",
+    "pyserial": "hardware",
+    "warp-lang": "warp",
+}
 
 
 def examine() -> None:

@@ -24,6 +24,14 @@ class PliantError(Exception):
         self.remedy = remedy
         self.evidence = evidence
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error of a worker comes whole to the process that waits for it."""
+        return _again, (type(self), self.what, self.remedy, self.evidence)
+
+
+def _again(kind: type[PliantError], what: str, remedy: str, evidence: dict[str, Any]) -> PliantError:
+    return kind(what, remedy=remedy, **evidence)
+
 
 class InputError(PliantError, ValueError):
     """An argument of a public call is not usable (wrong shape, not a number, out of range)."""

@@ -19,6 +19,7 @@ from pliant.view.page.motion_session import Moment
 from pliant.view.page.palette import HELD
 from pliant.view.page.plots import Plots
 from pliant.view.page.rows import Measure
+from pliant.view.page.scene import up_direction
 from pliant.view.page.status import mesh_line, plain, theory_text
 
 FOLLOWERS = [name for name, exhibit in all_robots.items() if isinstance(exhibit, Follower)]
@@ -31,11 +32,12 @@ def test_every_robot_is_looked_at_from_above_its_floor(name):
     with find(name).page(Choices()) as page:
         page.open(port=8900)
         camera, floor = page.server.initial_camera, page.server.scene._handle_from_node_name["/floor"]
-        assert camera.position[2] > floor.position[2]
-        assert camera.position[2] - camera.look_at[2] > 0.2 * np.linalg.norm(camera.position - camera.look_at)
+        up = up_direction(page.session.robot.gravity) if hasattr(page.session, "robot") else np.array([0.0, 0.0, 1.0])
+        assert (camera.position - floor.position) @ up > 0
+        assert (camera.position - camera.look_at) @ up > 0.2 * np.linalg.norm(camera.position - camera.look_at)
         drawn = [node for node in page.server.scene._handle_from_node_name if node.startswith("/robot/body")]
         vertices = np.concatenate([page.server.scene._handle_from_node_name[node].vertices for node in drawn])
-        assert vertices[:, 2].min() > floor.position[2] - 1e-6
+        assert ((vertices - floor.position) @ up).min() > -1e-6
         if isinstance(page, MotionPage):
             assert page.session.moving.surfaces().keys() == page._regions.keys(), "every colour is explained"
             return
@@ -44,12 +46,12 @@ def test_every_robot_is_looked_at_from_above_its_floor(name):
         nodes = page.server.scene._handle_from_node_name
         for port in robot.named(Role.ACTUATOR) + robot.named(Role.EFFECTOR):
             assert nodes[f"/names/{port}/name"].text == port
-        if name == "drop":  # nothing holds what falls; what it falls on is drawn
+        assert bool(robot.touches) == any(node.startswith("/obstacles/") for node in nodes), "what it touches is drawn"
+        if name == "drop":  # nothing holds what falls
             assert not robot.is_supported
-            assert any(node.startswith("/obstacles/") for node in nodes)
             return
         assert nodes["/held/0_word"].text == "held"
-        if robot.bodies[0].deforms:
+        if robot.bodies[0].deforms or not len(robot.bodies[0].supports.fixed):
             assert nodes["/held/0"].dimensions
         else:  # a rigid body that is fixed is drawn itself, in another colour
             assert nodes["/robot/body0"].color == HELD != nodes["/robot/body1"].color

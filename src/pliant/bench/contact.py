@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pliant.bench import qpcc
 from pliant.bench.clock import smallest_times
 from pliant.body import RigidBody, TetBody
 from pliant.contact import Plane, Solid
@@ -26,7 +27,7 @@ MISSED = 1e-6
 
 def measure(mesh: Path | None = None) -> list[Figure]:
     """All figures; mesh: the wheel of the SoftRobots plugin (millimetres, its axis along z) beside the own ring."""
-    figures = [*_wheel("contact", _ring()), *_many(), *_missed()]
+    figures = [*_wheel("contact", _ring()), *_many(), *_missed(), *qpcc.measure()]
     if mesh is not None:
         shape = read(mesh, "mm")
         if isinstance(shape, TetMesh):

@@ -44,8 +44,9 @@ def _measure_one(prefix: str, robot: Robot) -> list[Figure]:
     steps, splu = [], []
     split: dict[str, float] = {}
     for k in range(150):
+        target = path.position(0.02 * k)
         begin = time.perf_counter()
-        step = inverse.step(state, top=path.position(0.02 * k)).require()
+        step = inverse.step(state, top=target).require()
         middle = time.perf_counter()
         reference.factor()
         if k >= 10:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.algebra.sparse import aligned
 from pliant.body import _tet_kernels as kernels
 from pliant.body.blocks import BlockIndex, pair_nodes
 from pliant.body.body import Array, Body, Ids, Supports, rayleigh_coefficients, warn_of_unused
@@ -125,7 +126,7 @@ class TetBody(Body):
         ends = np.append(starts[1:], len(codes))
         batches = [np.arange(a, b, LANES) for a, b in zip(starts, ends, strict=True)]
         self._batches = np.append(np.concatenate(batches), len(codes)).astype(np.int64)
-        self._lanes = np.zeros((len(self._batches) - 1, 17 * LANES))
+        self._lanes = aligned((len(self._batches) - 1) * 17 * LANES).reshape(-1, 17 * LANES)
         patched = self.volume == "patches"
         kernels.fill_lanes(self._batches, self.corner_gradients, self.parameters, patched, self._lanes)
         self._patches: Patches | None = None

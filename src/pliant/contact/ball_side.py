@@ -72,7 +72,7 @@ class PlacedBall:
         """See `PlacedSide`: a ball that turns stays where it is."""
         return (self.moved(ahead) - self.points)[0], 0.0
 
-    def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
+    def hits(self, points: Array, normals: Array | None, reach: Array, ids: Ids | None = None) -> Hits:
         """See `PlacedSide`."""
         away = points - self.points
         far = np.linalg.norm(away, axis=1)

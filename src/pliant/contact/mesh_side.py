@@ -60,7 +60,7 @@ class MeshSide:
             self.edge, self.chosen = max(self.edge, spacing), _thinned(positions, spacing)
         if not flat_points:
             self.chosen = self.chosen[~self.facets.at(positions).flat[self.chosen]]
-        self.count, self._rest = len(self.chosen), positions
+        self.count, self.rest_positions = len(self.chosen), positions
         self.margin = 0.0 if self.count == len(used) else self.edge
         self.is_rigid = bool((self.nodes == self.nodes[0]).all())
         """Whether the same nodes carry all points."""
@@ -72,7 +72,7 @@ class MeshSide:
     @cached_property
     def edges(self) -> SharpEdges:
         """See `Side`: as they are at rest."""
-        return SharpEdges.of(self.facets.at(self._rest))
+        return SharpEdges.of(self.facets.at(self.rest_positions))
 
     def at(self, x: Array) -> PlacedMesh:
         """See `Side`."""
@@ -125,7 +125,7 @@ class PlacedMesh:
         mean = ways.mean(axis=0)
         return mean, float(np.sqrt(((ways - mean) ** 2).sum(axis=1).max()))
 
-    def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
+    def hits(self, points: Array, normals: Array | None, reach: Array, ids: Ids | None = None) -> Hits:
         """See `PlacedSide`."""
         return Hits(*self.surface.hits(points, normals, reach))
 

@@ -112,7 +112,7 @@ class ObstacleSide:
         """See `PlacedWall`."""
         return np.zeros(3), 0.0
 
-    def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
+    def hits(self, points: Array, normals: Array | None, reach: Array, ids: Ids | None = None) -> Hits:
         """See `PlacedWall`."""
         own = None if normals is None else normals @ self.rotation
         return self._hits(self.obstacle.gaps((points - self.position) @ self.rotation, own))

@@ -49,8 +49,9 @@ class PlacedWall(Protocol):
         """How far the wall goes as a whole (3,) [m] with the nodes of the robot at `ahead` (n, 3), and how far at most a place
         of it goes besides [m]."""
 
-    def hits(self, points: Array, normals: Array | None, reach: Array) -> Hits:
-        """How far points (p, 3), on surfaces with normals (p, 3), are from the wall, as far as reach (p,) [m]."""
+    def hits(self, points: Array, normals: Array | None, reach: Array, ids: Ids | None = None) -> Hits:
+        """How far points (p, 3), on surfaces with normals (p, 3), are from the wall, as far as reach (p,) [m]; ids (p,): which
+        of the points of their side they are, where they are not all of them."""
 
     def crossed(self, points: Array, steps: Array) -> Hits:
         """Where points (p, 3) that go by steps (p, 3) relative to the wall run into it."""

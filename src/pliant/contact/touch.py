@@ -12,6 +12,7 @@ from pliant.contact.contacts import Contacts, Remembered
 from pliant.contact.edges import EdgeWay
 from pliant.contact.obstacle_side import ObstacleSide
 from pliant.contact.one_way import AHEAD, CLOSE, OneWay
+from pliant.contact.own_wall import OwnWall
 from pliant.contact.side import PlacedSide, PlacedTriangles, Side
 from pliant.errors import InputError
 
@@ -36,7 +37,7 @@ class Seen:
 @dataclass(frozen=True, eq=False)
 class Touch:
     """A side of a body (its name) against an obstacle or a side of another body, and, where that has points, also the other way
-    round; with Coulomb's friction."""
+    round; or against itself, as a wall to its own points; with Coulomb's friction."""
 
     name: str
     body: str
@@ -79,6 +80,8 @@ class Touch:
         if not _may_meet(here, there, ahead, self.close):
             return Contacts.nothing()
         ours = self._way.contacts(here, there, x, ahead, memory.between(0, count), self.friction)
+        if isinstance(self.against, OwnWall):
+            return ours.chosen(_first_ones(here.points[ours.ids], SAME * self.edge))
         if not self.against.count:
             return ours
         known = memory.between(count, count + self.against.count)
@@ -175,7 +178,7 @@ def _seen(way: OneWay, here: PlacedSide, there: PlacedSide, reach: float, ids: I
     points, radius, normals = here.points, way.side.radius, None if way.wall.is_flat else here.normals
     if ids is not None:
         points, normals, reach = points[ids], None if normals is None else normals[ids], np.inf
-    hits = there.hits(points, normals, np.full(len(points), reach + radius))
+    hits = there.hits(points, normals, np.full(len(points), reach + radius), ids)
     gaps = hits.distances - radius
     which = np.flatnonzero(gaps <= reach)
     return Seen(
@@ -196,6 +199,16 @@ def _may_meet(here: PlacedSide, there: PlacedSide, ahead: Array, close: float) -
         )
     (low, high), (least, most) = boxes
     return bool((low - close <= most).all() and (least - close <= high).all())
+
+
+def _first_ones(points: Array, distance: float) -> NDArray[np.bool_]:
+    """Which points (p, 3) are farther than that [m] from all that come before them and are kept."""
+    from scipy.spatial import cKDTree
+
+    keep = np.ones(len(points), bool)
+    for a, b in sorted(cKDTree(points).query_pairs(distance)) if len(points) else ():
+        keep[b] &= not keep[a]
+    return keep
 
 
 def _apart(points: Array, others: Array, distance: float) -> NDArray[np.bool_]:

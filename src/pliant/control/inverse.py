@@ -84,13 +84,15 @@ class Inverse:
         scheme: Scheme = "euler",
         largest_move: float = 0.05,
         kind: Kind = "effort",
+        strict: bool = False,
     ) -> None:
         """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
         for quasi-static; scheme: of such steps, as in `Robot.linearize` (decisions jump from step to step: backward Euler rings
         the least); tangent: as in `Robot.linearize`; largest_move: how far a node may move, and targets are looked ahead, in
         one quasi-static step, as a share of its size; kind: what motors hold between decisions, "effort" or "displacement":
-        a robot that would buckle under given tensions need not under given lengths. Without a time step a step may take up to
-        four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
+        a robot that would buckle under given tensions need not under given lengths; strict: displacements that were
+        led past their limits are asked back in the next quasi-static step, in place of staying there. Without a time step a
+        step may take up to four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
         self.robot, self._size = robot, robot.size
         self.question = Question(robot)
         self.decider = Decider(self.question, energy)
@@ -102,7 +104,7 @@ class Inverse:
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
         self.tangent, self.h, self.kind, self.scheme = tangent, h, kind, require_scheme(scheme)
-        self._footing = None if h is not None else self._new_footing(self._largest_move)
+        self._footing = None if h is not None else self._new_footing(self._largest_move, strict)
 
     def _new_footing(self, largest_move: float, strict: bool = False) -> Footing:
         return Footing(self.question, kind=self.kind, tangent=self.tangent, largest_move=largest_move, strict=strict)

@@ -6,11 +6,13 @@ Feed              the newest wish of a page or a script through a guard to a dri
 Wiring            names and units of the rows on the wire
 SimulatedPlant    a robot of its own that judges a controller, in this process or behind a bus (PlantServer, PlantProcess)
 Recorder          every signal and event to an MCAP file, by a process of its own; read_recording, repair
+contact_channel   the contact forces of a robot as a channel of a recording
 """
 
 from pliant.device.audit import Audit, Verdict
 from pliant.device.bus_drive import BusDrive, CanDrive, SerialDrive
 from pliant.device.channel import Channel
+from pliant.device.contact_channel import contact_channel, contact_record
 from pliant.device.drive import Drive, DriveStatus, Measurement
 from pliant.device.feed import Feed
 from pliant.device.guard import EVENT_WORDS, Event, Guard, event_words
@@ -49,6 +51,8 @@ __all__ = [
     "Track",
     "Verdict",
     "Wiring",
+    "contact_channel",
+    "contact_record",
     "drive_address",
     "event_channel",
     "event_words",

@@ -6,10 +6,12 @@ drop         soft and rigid things fall on hilly ground, and on each other
 expander     a block of springs whose middle part swells
 finger       a finger closed by one cable
 flexipod     a stiff body on four soft legs that motors turn: it runs
+grasp        a gripper picks up a box or a ball by friction
 gripper      two soft pads on leaves and a rigid palm, opened and closed by tendons
 multigait    a four-legged pneumatic walker of five striped actuators
 pneunet      a pneumatic bending finger with its cavity
 tendon       a continuum robot of rod and discs on six tendons: position and orientation
+tripods      a haptic device: a handle on six bent rods that motors turn (koehler2023)
 trunk        an elephant's trunk on eight cables
 """
 
@@ -23,10 +25,12 @@ from pliant.gallery import (
     expander,
     finger,
     flexipod,
+    grasp,
     gripper,
     multigait,
     pneunet,
     tendon,
+    tripods,
     trunk,
 )
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
@@ -40,10 +44,12 @@ all_robots: dict[str, Exhibit] = {
     "expander": expander.EXHIBIT,
     "finger": finger.EXHIBIT,
     "flexipod": flexipod.EXHIBIT,
+    "grasp": grasp.EXHIBIT,
     "gripper": gripper.EXHIBIT,
     "multigait": multigait.EXHIBIT,
     "pneunet": pneunet.EXHIBIT,
     "tendon": tendon.EXHIBIT,
+    "tripods": tripods.EXHIBIT,
     "trunk": trunk.EXHIBIT,
 }
 

@@ -7,7 +7,6 @@ weight of all, and nothing has sunk into anything by more than a hundredth of an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.body import Body, RigidBody, RodBody, Section, TetBody
 from pliant.contact import MeshSide, Solid, Sphere, Touch
-from pliant.errors import InputError
-from pliant.gallery.exhibit import Choices, Exhibit, Showing
+from pliant.gallery.exhibit import Choices, Exhibit, Showing, require_only
 from pliant.material import Corotational
 from pliant.motion import Dynamics
 from pliant.robot import Robot, State
@@ -132,7 +130,7 @@ class Drop(Exhibit):
 
     def show(self, choices: Choices) -> Showing:
         """See `Exhibit`."""
-        _require_plain(choices)
+        require_only(choices, "what falls")
         robot = build()
         run = fallen(robot)
         weight = 9.81 * sum(float(body.load_masses.sum()) for body in robot.bodies)
@@ -150,16 +148,9 @@ class Drop(Exhibit):
 
     def page(self, choices: Choices) -> Page:
         """See `Exhibit`."""
-        _require_plain(choices)
+        require_only(choices, "what falls")
         robot = build()
         return Page(robot, rate=1.0 / STEP, title=self.title, begin=robot.rest())
-
-
-def _require_plain(choices: Choices) -> None:
-    given: Mapping[str, object] = {name: value for name, value in vars(choices).items() if value is not None}
-    if given:
-        option = next(iter(given))
-        raise InputError(f"things that fall have no --{option}", remedy=f"leave out --{option}")
 
 
 EXHIBIT = Drop()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pliant.errors import InputError
 from pliant.view import Figure
 from pliant.view.page import ServedPage
 
@@ -43,6 +44,8 @@ class Exhibit(ABC):
     """A robot of the gallery."""
 
     title: str
+    records: bool = False
+    """Whether its run without a page can be recorded (`Choices.record`)."""
 
     @abstractmethod
     def show(self, choices: Choices) -> Showing:
@@ -51,3 +54,10 @@ class Exhibit(ABC):
     @abstractmethod
     def page(self, choices: Choices) -> ServedPage:
         """The page of it, not yet open."""
+
+
+def require_only(choices: Choices, who: str, *allowed: str) -> None:
+    """Refuse what a user asks for that has no effect on it."""
+    for option, value in vars(choices).items():
+        if value is not None and option not in allowed:
+            raise InputError(f"{who} has no --{option}", remedy=f"leave out --{option}")

@@ -10,6 +10,7 @@ At rest there are 48 mm between the pads, which a box or a ball of 40 mm fits in
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -67,10 +68,12 @@ def build(
     lifted: bool = False,
     gravity: float = 9.81,
     damping: tuple[float, float] = (0.0, 0.0),
+    beside: Mapping[str, Body] | None = None,
 ) -> Robot:
     """The gripper with so many elements per leaf, and pads of tets of a size [m] and an order, of a law (corotational silicone
     by default); modulus of the leaves [Pa]. lifted: the palm slides up and down on a joint "lift", whose way "height" [m] is
-    given, in place of standing still. gravity along -z [m/s^2]; damping of leaves and pads: see `TetBody`.
+    given, in place of standing still. gravity along -z [m/s^2]; damping of leaves and pads: see `TetBody`. beside: other
+    bodies of the same robot, by name, such as what is to be grasped.
 
     Its pads are the bodies `PADS`, its tendons `TENDONS`."""
     lines = [
@@ -83,7 +86,7 @@ def build(
     }
     joints: dict[str, Joint | Tie] = {f"root{k}": Weld(("leaves", f"{k}.start"), "palm") for k in range(len(lines))}
     if lifted:
-        joints["lift"] = Slide("palm", direction=(0.0, 0.0, 1.0), stiffness=LIFT)
+        joints["lift"] = Slide("palm", direction=(0.0, 0.0, 1.0), point=(0.0, 0.0, 0.01), stiffness=LIFT)
     law = Corotational(E=PAD_E, nu=PAD_NU) if law is None else law
     for k, (side, sign) in enumerate(SIDES.items()):
         mesh = pad(sign, size)
@@ -93,7 +96,7 @@ def build(
         joints[f"{side}_back"] = Weld((f"{side}_pad", np.flatnonzero(back)), f"{side}_foot")
         for j in range(2):
             joints[f"ankle{2 * k + j}"] = Weld(("leaves", f"{2 * k + j}.end"), f"{side}_foot")
-    robot = Robot(bodies, joints=joints, gravity=(0.0, 0.0, -gravity))
+    robot = Robot(bodies | dict(beside or {}), joints=joints, gravity=(0.0, 0.0, -gravity))
     for side, sign in SIDES.items():
         for kind, (near, far) in EYES.items():
             way = [(sign * near, 0.0, -EYE_DEPTHS[kind]), (sign * far, 0.0, -LEAF)]

@@ -19,10 +19,12 @@ def subtract_weight(masses, gravity, x, rest, gradient):
 
 
 @kernel
-def subtract_pull(efforts, slopes, nodes, gradient):
+def subtract_pull(efforts, displacement, slopes, nodes, gradient):
     """gradient [n, 3] -= sum_r efforts[r] slopes[r, e, 3] at nodes [e], each of them once; returns the largest entry of what
-    was subtracted, without sign."""
-    largest = 0.0
+    was subtracted, without sign, and the work of the efforts on the displacement [r]."""
+    largest, work = 0.0, 0.0
+    for r in range(efforts.shape[0]):
+        work += efforts[r] * displacement[r]
     for e in range(nodes.shape[0]):
         for i in range(3):
             force = 0.0
@@ -30,4 +32,17 @@ def subtract_pull(efforts, slopes, nodes, gradient):
                 force += efforts[r] * slopes[r, e, i]
             gradient[nodes[e], i] -= force
             largest = max(largest, abs(force))
+    return largest, work
+
+
+@kernel
+def largest_of(values):
+    """The largest of values [n], without sign; NaN where one is."""
+    largest = 0.0
+    for k in range(values.shape[0]):
+        size = abs(values[k])
+        if not size <= largest:
+            largest = size
+            if size != size:
+                return size
     return largest

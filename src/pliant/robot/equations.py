@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.sparse import Cholesky, multiply
+from pliant.algebra.sparse import Cholesky, aligned, multiply
 from pliant.body import Assembly, Body, Jointed, Pose
 from pliant.body._assembly_kernels import add_mass, add_momentum
 from pliant.body.body import Led, Tangent
@@ -106,7 +106,7 @@ class Equations:
         self.assembly = Assembly(bodies, couplings, parts=joined.parts, ties=joined.ties, held=joined.held)
         self.masses = np.concatenate([body.load_masses for body in bodies])
         self._heaviest = float(self.masses.max())
-        self.values = np.zeros((self.assembly.block_count, 3, 3))
+        self.values = aligned(9 * self.assembly.block_count).reshape(-1, 3, 3)
         self._threads = threads
         self.stamp = 0
         """How often the memory has been written to."""
@@ -275,8 +275,8 @@ class Equations:
             own = loads.efforts[rows]
             if not any(own.tolist()):
                 continue
-            largest = max(largest, subtract_pull(own, port.slopes, port.attachment.entry_nodes, gradient))
-            potential -= float(own @ port.displacement)
+            most, work = subtract_pull(own, port.displacement, port.slopes, port.attachment.entry_nodes, gradient)
+            largest, potential = max(largest, most), potential - work
             if place.stop > place.start and exact:
                 port.curve(-exact * own, self.values[place])
             if place.stop > place.start and warped and (blocks := port.warped_curvature(own)) is not None:

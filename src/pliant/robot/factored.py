@@ -13,6 +13,7 @@ from pliant.algebra.sparse import Report
 from pliant.body import Pose, Slope
 from pliant.errors import InputError
 from pliant.port import PlacedPort
+from pliant.robot._load_kernels import largest_of
 from pliant.robot.extra import ExtraRows
 from pliant.robot.rows import CompressedRows
 from pliant.robot.time_step import TimeStep
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 
 def largest_entry(array: Array) -> float:
     """The largest entry, without sign."""
-    return max(float(array.max()), -float(array.min()))
+    return float(largest_of(array.reshape(-1)))
 
 
 @dataclass(eq=False, repr=False)

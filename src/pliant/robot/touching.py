@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from pliant.body import Body, RigidBody, TetBody
 from pliant.body.surface import CarriedSurface
 from pliant.checks import number, require_kind_of
-from pliant.contact import BallSide, MeshSide, Obstacle, ObstacleSide, Remembered, Side, SixNodePatches, Sphere, Touch
+from pliant.contact import (
+    BallSide,
+    MeshSide,
+    Obstacle,
+    ObstacleSide,
+    OwnWall,
+    Remembered,
+    Side,
+    SixNodePatches,
+    Sphere,
+    Touch,
+)
 from pliant.errors import InputError
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.places import Places
@@ -96,7 +107,9 @@ def touching(
         number_of_other = places.number(other, who)
         names = places.names[own], places.names[number_of_other]
         if own == number_of_other:
-            raise InputError(f"{who} is of {names[0]!r} with itself", remedy="give another body, or an obstacle")
+            return _with_itself(
+                places, own, who, name, surface or other_surface, spacing, FRICTION if mu is None else mu
+            )
         if frozenset(names) in joined:
             raise InputError(
                 f"{who} is between {names[0]!r} and {names[1]!r}, which a joint or a tie holds together",
@@ -109,6 +122,25 @@ def touching(
         touch = Touch(name, names[0], sides[0], sides[1], FRICTION if mu is None else mu, names[1])
     touch.seen(np.concatenate([one.rest for one in places.bodies]))  # an obstacle that is none raises here
     return touch
+
+
+def _with_itself(
+    places: Places,
+    k: int,
+    who: str,
+    name: str,
+    surface: SurfaceMesh | Sphere | None,
+    spacing: float | None,
+    friction: float,
+) -> Touch:
+    """The record of a touch of body k with itself."""
+    if isinstance(places.bodies[k], RigidBody):
+        raise InputError(
+            f"{who} is of {places.names[k]!r} with itself, which is rigid", remedy="give another body, or an obstacle"
+        )
+    side = _side(places, k, who, surface, spacing, among_bodies=True)
+    assert isinstance(side, MeshSide)
+    return Touch(name, places.names[k], side, OwnWall(side), friction, places.names[k])
 
 
 def _side(

@@ -30,7 +30,8 @@ A tour of the room, in the order in which a matrix passes through it:
 """
 
 from pliant.algebra.sparse._multiply_kernels import multiply
+from pliant.algebra.sparse.arrays import aligned
 from pliant.algebra.sparse.cholesky import Cholesky, Report
 from pliant.algebra.sparse.pattern import BlockPattern
 
-__all__ = ["BlockPattern", "Cholesky", "Report", "multiply"]
+__all__ = ["BlockPattern", "Cholesky", "Report", "aligned", "multiply"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pliant.algebra.condensed import Condensed
 from pliant.checks import as_numbers
 from pliant.errors import InputError, SupportError
-from pliant.port import Cable, Cavity, Stiffness
+from pliant.port import Cable, Cavity, Slider, Stiffness
 from pliant.robot.roles import Role
 from pliant.view.page.palette import rounded
 from pliant.view.page.poses import row_value
@@ -90,7 +90,8 @@ def given_range(session: Session, name: str, row: int) -> Range:
 def _around(session: Session, name: str, row: int, target: Array) -> Range:
     port = session.robot.ports[name].port
     home, unit = row_value(port, target, row), port.displacement_units[row]
-    wide = {"m": 0.1 * session.size, "m^3": 0.1 * _volume(session), "rad": 0.5}.get(unit, max(abs(home), 1.0))
+    share = 0.4 if isinstance(port, Slider) else 0.1  # a slide is made to go far
+    wide = {"m": share * session.size, "m^3": 0.1 * _volume(session), "rad": 0.5}.get(unit, max(abs(home), 1.0))
     wide = rounded(max(wide, abs(home) if unit != "m" or abs(home) < session.size else 0.0))
     return home - wide, home + wide
 

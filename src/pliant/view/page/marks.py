@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from pliant.body import Body
+from pliant.body import Body, Joint
 from pliant.robot import Robot, State
 from pliant.view.page.grips import Grip
 from pliant.view.page.palette import HELD
@@ -99,7 +99,16 @@ def outwards(name: str, points: Mapping[str, int], ways: Mapping[str, Array], ri
 
 def held_boxes(robot: Robot, size: float) -> list[tuple[Array, Array]]:
     """Lowest and highest corners [3] of boxes around what is fixed, one for every piece that hangs together."""
-    return [box for body in robot.bodies for box in _boxes_of(body, size)]
+    return [box for _, box in _clamps(robot, size)]
+
+
+def _clamps(robot: Robot, size: float) -> list[tuple[bool, tuple[Array, Array]]]:
+    """Boxes around what is fixed, and around joints to the ground; with whether a box is to be drawn."""
+    found = [(body.deforms, box) for body in robot.bodies for box in _boxes_of(body, size)]
+    for joint in robot.joints.values():
+        if isinstance(joint, Joint) and joint.b is None and joint.point is not None:
+            found.append((True, (joint.point - 2 * EDGE * size, joint.point + 2 * EDGE * size)))
+    return found
 
 
 def _boxes_of(body: Body, size: float) -> list[tuple[Array, Array]]:
@@ -123,8 +132,7 @@ def mark_held(scene: Any, robot: Robot, size: float, up: Array) -> list[Any]:
     """Clamps where the robot is held, and a word beside each; the handles of the words. A rigid body that is fixed as a whole
     has no clamp: it is drawn itself, in another colour."""
     words: list[Any] = []
-    boxes = [(body.deforms, box) for body in robot.bodies for box in _boxes_of(body, size)]
-    for clamped, (low, high) in boxes:
+    for clamped, (low, high) in _clamps(robot, size):
         k, middle, extent = len(words), (low + high) / 2, high - low
         if clamped:
             scene.add_box(

@@ -1,15 +1,17 @@
-"""Cables, cavities and forces of a robot, drawn where they are now, by how hard they work."""
+"""Cables, cavities, forces and driven joints of a robot, drawn where they are now, by how hard they work."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.body import RodBody
-from pliant.port import Cable, Cavity, Force
+from pliant.port import Cable, Cavity, Force, Slider
+from pliant.port.joint import JointPort
 from pliant.robot import Robot, State
 from pliant.view.page.palette import CAVITY, SLACK, TAUT, mixed
 
@@ -18,6 +20,8 @@ Array = NDArray[np.float64]
 THICKEST = 70.0
 """A taut cable is drawn as thick as a robot of this many times the thickness of its thinnest rod would have it: about as thick
 as that rod, which it must not hide."""
+WHEEL, RING = 0.05, 24
+"""Of the ring that a hinge is drawn as: its radius as a share of the robot's size, and its segments."""
 
 
 class DrawnPort(ABC):
@@ -118,7 +122,38 @@ class DrawnForce(DrawnPort):
         return np.array([[place, place + length * way]], np.float32)
 
 
-KINDS: dict[type, type[DrawnPort]] = {Cable: DrawnCable, Cavity: DrawnCavity, Force: DrawnForce}
+class DrawnJoint(DrawnPort):
+    """A ring about the axis of a hinge with a hand that turns in it, or the way of a slide; thicker and redder the harder its
+    motor works."""
+
+    def reach(self, state: State) -> Array:
+        return np.asarray(self._lines(super().reach(state)).reshape(-1, 3), float)
+
+    def _added(self, scene: Any, name: str, p: Array) -> Any:
+        return scene.add_line_segments(name, self._lines(p), colors=SLACK, thickness=0.004 * self._size)
+
+    def _show(self, p: Array, effort: float, share: float) -> None:
+        self._handle.points = self._lines(p)
+        self._handle.colors = np.array(mixed(SLACK, TAUT, 2.5 * share), np.uint8)
+        self._handle.thickness = self._size * (0.004 + 0.006 * min(1.0, share))
+
+    def _lines(self, p: Array) -> NDArray[np.float32]:
+        """Segments (k, 2, 3) from the frames (8, 3) of both parts: pivot and three tips each, the last along the axis."""
+        moving, still = (frame[0] + self._axes(frame) for frame in (p[:4], p[4:]))
+        if isinstance(self._attachment.port, Slider):
+            ends = np.array([p[4], p[0]])
+            return np.array([ends, [2 * p[0] - moving[0], moving[0]]], np.float32)
+        turns = np.linspace(0.0, 2 * np.pi, RING + 1)[:, None]
+        ring = p[4] + np.cos(turns) * (still[0] - p[4]) + np.sin(turns) * (still[1] - p[4])
+        return np.array([*pairwise(ring), (p[0], moving[0])], np.float32)
+
+    def _axes(self, frame: Array) -> Array:
+        """From the pivot to the tips, as long as a ring is wide."""
+        tips = frame[1:] - frame[0]
+        return np.asarray(WHEEL * self._size * tips / np.linalg.norm(tips, axis=1, keepdims=True))
+
+
+KINDS: dict[type, type[DrawnPort]] = {Cable: DrawnCable, Cavity: DrawnCavity, Force: DrawnForce, JointPort: DrawnJoint}
 
 
 def drawn_ports(scene: Any, robot: Robot, size: float) -> list[DrawnPort]:
