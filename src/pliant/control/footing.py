@@ -177,8 +177,10 @@ class Footing:
 
     @property
     def is_held_back(self) -> bool:
-        """Whether the last step was shortened or a mistake, or the robot holds still: the next is to be decided here."""
-        return self.holds or self.waits or bool(self.mistake) or (self._stride is not None and self._stride.shortened)
+        """Whether the last step was a mistake, or short because of one, or the robot holds still: the next is to be decided
+        here. One that was only as long as a step may be is no reason."""
+        is_short = self._stride is not None and self._stride.shortened and self.trust.radius < np.inf
+        return self.holds or self.waits or bool(self.mistake) or is_short
 
     @property
     def standing(self) -> Standing:

@@ -23,7 +23,8 @@ LONG = 30.0
 holds it then are its given displacements."""
 
 CAUGHT_UP = 0.2
-"""How far from the model's the effectors may be by a command that is to lead again, over how far they may go in a cycle."""
+"""How far the effectors may be, by a command that is to lead again, from where the model has them, or by the model from where
+they are to be, over how far they may go in a cycle."""
 
 
 class ModelLoop:
@@ -64,7 +65,7 @@ class ModelLoop:
         own = question.effort if kind == "displacement" else question.effort[:0]
         self._limits = np.concatenate([own, question.given_limits])
         self.failures = 0
-        self._leads = False
+        self._leads = self._is_there = False
 
     def _linearized(self, state: State) -> Linearization:
         at = state if self._h is None else state.at_rest()
@@ -127,11 +128,15 @@ class ModelLoop:
             self._require_whole(followed.balance)
             return self._linearized(followed.state)
         aims = None if goal is None or not np.isfinite(goal).all() else self.question.aims_of(goal.copy())
-        self._leads = aims is not None and (footing.is_held_back or (self._leads and not self._is_caught_up(efforts)))
+        handed_over = self._is_there or self._is_caught_up(efforts)
+        self._leads = aims is not None and (footing.is_held_back or (self._leads and not handed_over))
         if aims is not None and self._leads:
             step = self._leader.decide(footing, self.here, aims, interval)
             if not step.ok:
                 raise step.cause or PliantError("there is no decision", remedy="look at the limits of the actuators")
+            # a command that follows is late by a cycle: behind a fast target it would never catch up
+            off = np.concatenate([step.error[name] for name in self.question.wanted.parts])
+            self._is_there = bool(np.linalg.norm(self.question.weights * off) <= CAUGHT_UP * self._reach)
             return footing.arrive(step.state, aims)
         followed = footing.leave(self.here, efforts, aims, told=True)
         self._require_whole(followed.balance)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.body.body import Tangent
-from pliant.checks import require_kind_of, single
+from pliant.checks import number, require_kind_of, single
 from pliant.control.commander import Commander
 from pliant.control.controller import Controller
 from pliant.control.correction import Correction
@@ -67,6 +67,7 @@ def simulate(
     guard: Guard | None = None,
     energy: float = 1e-8,
     tangent: Tangent = "exact",
+    lag: float = 0.0,
     state: State | None = None,
 ) -> SimulatedRun:
     """Control a plant for so long by models of a robot that is not the plant, with the same buffer, decisions and guard as
@@ -75,7 +76,7 @@ def simulate(
     A model is begun every 1 / model_rate [s] with the command of that moment, and is there to decide by one such interval
     later. Commands are decided at `rate` [Hz]; `together`: at one rate, that is only when a model has come, and held until the
     next. correction: by what the plant measures of its effectors, off by default. guard: by default one with the robot's
-    limits. state: of the model at the start.
+    limits. lag [s]: as in `TwoRates.run`. state: of the model at the start.
     """
     require_kind_of(robot, "robot", Robot)
     require_kind_of(plant, "plant", SimulatedPlant)
@@ -84,6 +85,7 @@ def simulate(
         raise InputError(f"model_rate is {model_rate} Hz, rate is {rate} Hz", remedy="give 0 < model_rate <= rate")
     if not 0 < single(seconds, "seconds", unit="s") < np.inf:
         raise InputError(f"a run of {seconds} s", remedy="give a positive time")
+    lag = number(lag, "lag", unit="s", least=0.0)
     controller = Controller(robot, energy=energy)
     controller.question.require_correctable(correction)
     question, box = controller.question, ModelBox(controller.question)
@@ -96,17 +98,19 @@ def simulate(
         measured = Measured(plant.wiring, commander.effector_rows)
         commander.get_ready()  # so that there is something predicted before the first decision
         interval, target, command = 1 / (model_rate if together else rate), commander.target, commander.guard.command
+        asked = target if lag == 0.0 else np.empty_like(target)
         run = _blank(int(np.floor(seconds * rate)) + 1, question)
         for tick in range(len(run.time)):
             now = tick / rate
             fresh = models.look(now, command, controller.goal)
             aims.fill(now, target)
+            aims.fill(now + lag, asked)
             if fresh or not together:
-                goal = target
+                goal = asked
                 if correction is not None:
                     measured.take(plant.measure() if plant.time > measured.arrived else None)
                     predicted, held = commander.predicted(), commander.events != 0
-                    goal = correction.adjust(target, measured.values, interval, predicted=predicted, held=held)
+                    goal = correction.adjust(asked, measured.values, interval, predicted=predicted, held=held)
                 commander.tick(now, goal, interval)
             _note(run, tick, now, commander, plant)
             plant.advance(command, (tick + 1) / rate)

@@ -45,9 +45,11 @@ class Turns:
         correction: Correction | None,
         watch: Callable[[float, TwoRates], bool | None] | None,
         tell: Callable[[str], None],
+        lag: float,
     ) -> None:
         self._two, self._seconds, self._targets, self._drive = two, seconds, targets, drive
         self._correction, self._watch, self._tell = correction, watch, tell
+        self._lag, self._asked = lag, two.target if lag == 0.0 else two.target.copy()
         self._foreign = drive.status.foreign
         self._measured = two.measured = Measured(drive.wiring, two.effector_rows)
         self._period = 1.0 / two.rate
@@ -91,6 +93,7 @@ class Turns:
             elif woke - begin > self._seconds:
                 return
             self._targets.fill(woke - begin, two.target)
+            self._targets.fill(woke - begin + self._lag, self._asked)
             command = self._decide(woke)
             self._unsent += not self._drive.send(command, woke)
             self._note(woke)
@@ -126,7 +129,7 @@ class Turns:
         """The command of this period [n]."""
         two = self._two
         interval = min(woke - self._last, 10 * self._period)
-        target = two.target
+        target = self._asked
         if self._correction is not None:
             held = two.events != 0 or not self._measured.age(woke) < two.guard.hold
             target = self._correction.adjust(

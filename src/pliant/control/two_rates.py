@@ -119,6 +119,7 @@ class TwoRates(Commander):
         drive: Drive,
         *,
         correction: Correction | None = None,
+        lag: float = 0.0,
         watch: Callable[[float, TwoRates], bool | None] | None = None,
         priority: int = 80,
     ) -> Run:
@@ -126,7 +127,8 @@ class TwoRates(Commander):
 
         targets: a place (t,), the path of one effector, over and over, or `Targets`. correction: of the targets by what the
         drive measures of the effectors, off by default; it stands still while the guard does something, and where the last
-        measurement is older than a model may be (the guard's `hold`). watch: called after every command with the time since
+        measurement is older than a model may be (the guard's `hold`). lag [s]: how late the robot follows its commands (its
+        motors, its mass): targets are looked ahead by so much, as far as they know the future. watch: called after every command with the time since
         the start [s] (to record, to adjust; it counts as part of the period); the run is over when it returns True.
 
         An emergency stop is Ctrl-C, SIGTERM or SIGHUP, `guard.stop()` from anywhere, or an exception from targets or watch: the
@@ -137,7 +139,7 @@ class TwoRates(Commander):
         self._require_fits(seconds, drive, correction)
         if watch is not None and not callable(watch):
             raise InputError(f"watch is {shown(watch)}", remedy="give a function of the time [s] and the controller")
-        priority = whole(priority, "priority", most=99)
+        priority, lag = whole(priority, "priority", most=99), number(lag, "lag", unit="s", least=0.0)
         aims = as_targets(targets, self.target_rows, self.rate)
         self.link.revive()
         self.box.newest()
@@ -149,7 +151,7 @@ class TwoRates(Commander):
                 closing(self.link.watchman()) as watchman,
                 real_time(priority, self.core) as rights,
             ):
-                turns = Turns(self, seconds, aims, drive, correction, watch, watchman.tell)
+                turns = Turns(self, seconds, aims, drive, correction, watch, watchman.tell, lag)
                 turns.take()
         finally:
             if turns is not None and self.guard.stopped and not turns.halted:  # it came at the very last moment
