@@ -128,8 +128,9 @@ class TwoRates(Commander):
         targets: a place (t,), the path of one effector, over and over, or `Targets`. correction: of the targets by what the
         drive measures of the effectors, off by default; it stands still while the guard does something, and where the last
         measurement is older than a model may be (the guard's `hold`). lag [s]: how late the robot follows its commands (its
-        motors, its mass): targets are looked ahead by so much, as far as they know the future. watch: called after every command with the time since
-        the start [s] (to record, to adjust; it counts as part of the period); the run is over when it returns True.
+        motors, its mass): targets are looked ahead by so much, as far as they know the future. watch: called after every
+        command with the time since the start [s] (to record, to adjust; it counts as part of the period); the run is over when
+        it returns True.
 
         An emergency stop is Ctrl-C, SIGTERM or SIGHUP, `guard.stop()` from anywhere, or an exception from targets or watch: the
         command goes to the safe one at the guard's rates, the drive is told, and then the run ends, behind its time if need be;
