@@ -10,7 +10,9 @@ import pytest
 import pliant as pl
 from pliant import Cable, Corotational, Force, Inverse, Point, Robot, Statics, TetBody, make, stability
 from pliant.control import DecisionStatus, Question
-from pliant.control.footing import BALANCED, Footing, Standing, count_excess
+from pliant.control.footing import BALANCED, Footing
+from pliant.control.motors import count_excess
+from pliant.control.standing import Standing
 
 MESH = make.box((0.1, 0.008, 0.008), (16, 1, 1))
 
@@ -180,12 +182,12 @@ def test_what_a_model_for_decisions_keeps():
     question = Question(robot)
     footing = Footing(question, kind="displacement", tangent="exact", largest_move=0.05)
     begin = footing.arrive(robot.rest()).model
-    assert footing.for_decisions(begin) is begin
+    assert footing.motors.for_decisions(begin) is begin
     robot.set_effort("push", 0.4)
     state = Statics(robot, branch="any").solve().state
     model = robot.linearize(state, signed=True).model
     assert model.negatives
-    other = footing.for_decisions(model)
+    other = footing.motors.for_decisions(model)
     a, e = question.sought, question.wanted.rows
     assert np.linalg.eigvalsh(other.W[np.ix_(a, a)])[0] > 0
     np.testing.assert_allclose(
@@ -194,7 +196,7 @@ def test_what_a_model_for_decisions_keeps():
         rtol=1e-6,
         atol=1e-9,
     )
-    np.testing.assert_allclose(other.predicted(other.efforts), model.predicted(footing.kept(model)), atol=1e-12)
+    np.testing.assert_allclose(other.predicted(other.efforts), model.predicted(footing.motors.kept(model)), atol=1e-12)
     assert footing.standing is Standing.FIRM
 
 

@@ -83,21 +83,42 @@ def test_a_trail_leads_back_to_the_place_that_was_closest():
     for state, place in zip(states, way, strict=True):
         trail.add(state, place)
         trail.add(None, place + 0.001)  # too close to be a place of its own
-    assert trail.way_back(way[-1], way[-1] + 0.1) == []
-    back = trail.way_back(way[-1], way[2] + 0.001)
-    assert [place.state for place in back] == states[2:]
-    assert trail.way_back(way[2], way[2]) == []  # the trail ends before it
-    assert [place.state for place in trail.way_back(way[2], way[0])] == states[:2]
+    assert gone_back(trail, way[-1], way[-1] + 0.1) == []
+    assert gone_back(trail, way[-1], way[2] + 0.001) == states[:1:-1]
+    assert gone_back(trail, way[2], way[2]) == []  # the trail ends before it
+    assert gone_back(trail, way[2], way[0]) == states[1::-1]
+    assert not trail.returning
+
+
+def gone_back(trail, effectors, goal, reach=0.0):
+    """Places on the way back to where a goal was closest, by steps of such a reach."""
+    turned, out = trail.turn_back(effectors, goal), []
+    while trail.returning:
+        out.append(trail.next_back(reach).state)
+    assert turned == bool(out)
+    return out
+
+
+def test_the_way_back_is_gone_by_steps_within_reach():
+    trail, way = Trail(0.01), [np.array([0.02 * k]) for k in range(9)]
+    for k, place in enumerate(way):
+        trail.add(k, place)
+    assert gone_back(trail, way[8], way[0], 0.05) == [6, 3, 0]
+    trail.add(0, way[0])
+    trail.add(1, way[5])
+    assert trail.turn_back(way[5] + 0.1, way[0])
+    trail.stay()
+    assert not trail.returning
 
 
 def test_a_trail_of_any_length_keeps_its_beginning():
     trail = Trail(0.5)
     for k in range(1000):
         trail.add(k, np.array([float(k)]))
-    back = [place.state for place in trail.way_back(np.array([999.0]), np.array([0.0]))]
-    assert back[0] == 0
+    back = gone_back(trail, np.array([999.0]), np.array([0.0]))
+    assert back[-1] == 0
     assert len(back) <= 64
-    assert back == sorted(back)
+    assert back == sorted(back, reverse=True)
 
 
 def model_of(W):

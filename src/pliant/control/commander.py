@@ -9,8 +9,9 @@ from pliant.checks import number, require_kind_of
 from pliant.control._decision_kernels import UNSOLVED
 from pliant.control._tick_kernels import SLOWEST, STATUSES, STILL, tick
 from pliant.control.controller import Controller
-from pliant.control.footing import THERE, Standing
+from pliant.control.footing import THERE
 from pliant.control.model_box import ModelBox
+from pliant.control.standing import Standing
 from pliant.control.status import DecisionStatus
 from pliant.device import Guard
 from pliant.device.wiring import Kind

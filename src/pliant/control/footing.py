@@ -4,9 +4,8 @@ A step follows one linearization, so it may be wrong; the next linearization tel
 
     unbalanced   the largest force out of balance over the largest load
     length       u = |L^-1 r|, the energy norm of Newton's correction: it shrinks while motors hold, or there is no balance
-    excess       ways of motion along which the potential is curved downwards with all that is held (`count_excess`)
-    margin       the smallest pivot over that of the unloaded robot: 0 where stability is lost. Where motors hold lengths: how
-                 much the effectors yielded at the beginning, with nothing held, over how much they do now (`largest_yield`)
+    excess       ways of motion along which the potential is curved downwards with all that is held (`Motors.excess`)
+    margin       what is left of stability: 0 where it is lost (`Motors.margin`)
 
 Efforts change only on firm ground: in balance to `BALANCED`, stable, with a margin. Where a step ends out of balance, Newton
 steps with the motors held bring it back, in the same call. A step that loses stability or balance, or that brings the effectors
@@ -18,27 +17,25 @@ loss of stability even the correction of what is out of balance by 1e-5 may be a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
-from pliant.algebra.limited import count_negatives
 from pliant.body.body import Tangent
+from pliant.control.bend import Bend
 from pliant.control.hurry import Hurry
-from pliant.control.lengths import decided_by_length, largest_yield, softest_of
+from pliant.control.motors import Motors
 from pliant.control.question import Question
-from pliant.control.trail import Place, Trail
+from pliant.control.standing import Aim, Aims, Stand, Standing, Stride
+from pliant.control.trail import Trail
 from pliant.control.trust import NOWHERE, STIRRED, USEFUL, Trust
 from pliant.device.wiring import Kind
 from pliant.robot import Linearization, State
 from pliant.robot.linearization import Followed
 
 Array = NDArray[np.float64]
-Aims = Mapping[str, Array]
 
 BALANCED, EXACTLY = 0.01, 1e-5
 """Forces out of balance, over the largest load, from which efforts may change; and after a step that was taken back."""
@@ -72,53 +69,12 @@ SMALL = 1 / 64
 beginning: next to the loss of stability Newton's correction of next to nothing goes far."""
 SURE = 0.1
 """Forces that are out of balance by less than this share of what is allowed are as good as none."""
-CALM = 3
-"""Steps since the last mistake after which forces out of balance are as they were expected."""
-
-
-class Standing(IntEnum):
-    """How a robot stands, as whoever decides by its model must know: it goes on; it holds still to come into balance; it rests
-    where no step leads closer; it rests where going on would lose stability."""
-
-    FIRM = 0
-    HOLDING = 1
-    WAITING = 2
-    UNSTABLE_BEYOND = 3
-
-
-@dataclass(frozen=True)
-class _Aim:
-    """What a step was to do: the targets, what they ask of the effectors' rows (e,), and the model that it was decided by."""
-
-    aims: Aims
-    goal: Array
-    model: Condensed
-
-
-@dataclass(frozen=True)
-class _Stride:
-    """A step that was taken: the state that it leads to, the energy of the change of efforts and of the motion [J^1/2], whether
-    it was shortened, what it was to do, and for how many calls it has been out of balance."""
-
-    after: State
-    change: float = 0.0
-    length: float = 0.0
-    shortened: bool = False
-    aim: _Aim | None = None
-    waited: int = 0
-
-
-@dataclass(frozen=True)
-class _Stand:
-    """Firm ground: a state in balance, and its margin."""
-
-    state: State
-    margin: float
 
 
 class Footing:
     """Steps of one robot, one after the other: `arrive` where the last one led, decide, `leave`.
 
+    motors       what they hold between decisions
     trust        how far the next step may go
     holds        the motors hold still, because the robot is out of balance or unstable
     mistake      why the last step was taken back: "stability", "balance", "progress", or ""
@@ -144,10 +100,7 @@ class Footing:
         self._returns = returns and not len(question.wanted.turns)
         self.question, self.robot, self._tangent = question, question.robot, tangent
         self._reach, self._size = largest_move * self.robot.size, self.robot.size
-        held, own = question.given.rows, kind == "displacement"
-        self._rows = np.concatenate([question.sought, held]) if own else held
-        self._limits = np.concatenate([question.effort if own else question.effort[:0], question.given_limits])
-        self.strict, self._by_length = strict, own
+        self.motors, self.strict = Motors(question, kind), strict
         self.linearizations = 0
         self._forget()
 
@@ -155,17 +108,16 @@ class Footing:
         self.trust = Trust(self._size)
         self.holds, self.mistake, self.margin = False, "", np.nan
         self.is_unstable = self.content = False
-        self._stride: _Stride | None = None
-        self._stands: list[_Stand] = []
-        self._bend, self._known, self._calm, self._moved = np.inf, 0.0, 0, 0.0
+        self._stride: Stride | None = None
+        self._stands: list[Stand] = []
+        self._bend, self._moved = Bend(), 0.0
         self._resting: Array | None = None
         self._hampered, self._stays = 0, False
-        self._trail, self._way_back = Trail(0.25 * self._reach), list[Place]()
+        self._trail = Trail(0.25 * self._reach)
         self._turned_for: Aims = {}
         self._uncorrected: float | None = None
         self._box: Array | None = None
-        self._softest: Array | None = None
-        self._yield: float | None = None
+        self.motors.begin()
         self._given = self.question.targets_given()
         self._hurry = Hurry()
         self._missed: Aims | None = None
@@ -199,20 +151,21 @@ class Footing:
         stride, self.holds, self.mistake, self.is_unstable = self._stride, False, "", False
         if stride is None or state.pose is not stride.after.pose:
             self._forget()
-            stride = _Stride(state)
+            stride = Stride(state)
         elif state is not stride.after and not np.array_equal(
             state.efforts, stride.after.efforts
         ):  # other loads: what was promised does not count
             self._begin_anew()
-            stride = _Stride(state)
-        if self._way_back and (aims is None or self._differ(aims, self._turned_for)):
-            self._way_back, self._stays = [], False
+            stride = Stride(state)
+        if self._trail.returning and (aims is None or self._differ(aims, self._turned_for)):
+            self._stays = False
+            self._trail.stay()
             self._wake(self.trust.largest / 16)
-        while self._way_back:
-            if (found := self._balanced_as(self._next_back().state, state)) is not None:
+        while self._trail.returning:
+            if (found := self._balanced_as(self._trail.next_back(0.75 * self._reach).state, state)) is not None:
                 return self._returning(found, state)
         here, self.mistake, first = self._balanced(state, EXACTLY if self.trust.careful else BALANCED)
-        self._expect(stride, first)
+        self._bend.learn(stride.length, first)
         if self.mistake == "patience" and stride.waited < CORRECTIONS:
             self.holds, self.mistake, self._stride = True, "", replace(stride, waited=stride.waited + 1)
         else:
@@ -242,7 +195,7 @@ class Footing:
             if self._is_lost(model, margin):
                 return here, "stability", first
             # next to a limit point the energy norm says little of a robot whose lengths are held
-            better = model.length <= CONTRACTS * before or (self._by_length and model.unbalanced <= 0.5 * left)
+            better = model.length <= CONTRACTS * before or (self.motors.by_length and model.unbalanced <= 0.5 * left)
             if correction and not better:
                 return here, "balance", first
             # near the loss of stability the pivots of a robot that is out of balance say little
@@ -251,68 +204,22 @@ class Footing:
             if model.unbalanced <= max(sharper * allowed, EXACTLY):
                 return here, "", first
             if correction < corrections:
-                kept = self.kept(model)
+                kept = self.motors.kept(model)
                 followed = here.follow(kept, largest_move=self._reach, kept=kept)
                 state, before, left = followed.state, followed.length, model.unbalanced
                 if followed.balance == 0.0:
                     return here, "balance", first
         return here, "patience", first
 
-    def for_decisions(self, model: Condensed) -> Condensed:
-        """The model to decide by: the same, or for motors that hold displacements one with efforts that stand for them."""
-        if not self._by_length:
-            return model
-        if self._softest is None:
-            if model.negatives:
-                return model
-            self._softest = softest_of(model, self.question.sought)
-        return decided_by_length(model, self.question.sought, self.kept(model), self._softest)
-
-    def followed_efforts(self, model: Condensed, efforts: Array, displacements: Array) -> Array:
-        """All efforts (m,) that a decision comes to: its own (m,), or whatever holds its displacements (n,)."""
-        if not self._by_length:
-            return efforts
-        given = self.question.goal_of_given(model.references)
-        return model.efforts_holding(self._rows, np.concatenate([displacements, given]), self._limits, efforts)
-
-    def _decided(self, model: Condensed, change: Array) -> Array:
-        """The part (n,) of a change of efforts (m,) that is decided about; of motors that hold displacements, the change of the
-        efforts that stand for them."""
-        a = self.question.sought
-        if not self._by_length:
-            return np.asarray(change[a])
-        return np.asarray(np.linalg.solve(self.for_decisions(model).W[np.ix_(a, a)], (model.W @ change)[a]))
-
-    def _energy(self, model: Condensed, change: Array) -> float:
-        """(dlambda^T W dlambda)^1/2 of a change of efforts (m,) [J^1/2]; of motors that hold displacements, that of the efforts
-        that stand for them."""
-        if not self._by_length:
-            return math.sqrt(abs(change @ model.W @ change))
-        return math.sqrt(abs((model.W @ change)[self.question.sought] @ self._decided(model, change)))
-
-    def kept(self, model: Condensed) -> Array:
-        """Efforts (m,) with which motors and given displacements stay as they are while the rest comes into balance."""
-        return model.efforts_holding(self._rows, model.delta[self._rows], self._limits)
+    def _margin_of(self, model: Condensed) -> float:
+        return self.motors.margin(model) if self._tangent == "exact" else np.nan
 
     def _is_lost(self, model: Condensed, margin: float) -> bool:
-        if self._tangent == "exact" and count_excess(model, self._rows, self._limits) > 0:
+        if self._tangent == "exact" and self.motors.excess(model) > 0:
             return True
         return margin < MARGIN and (not self._stands or margin < self._stands[-1].margin)
 
-    def _margin_of(self, model: Condensed) -> float:
-        if self._tangent != "exact":
-            return np.nan
-        if not self._by_length:
-            return model.pivot / self.robot.equations.unloaded.pivot
-        question, free = self.question, self._rows[:0]
-        if self._yield is None and not model.negatives:
-            self._yield = largest_yield(model, question.wanted.rows, question.weights, free)
-        if self._yield is None:
-            return np.nan
-        own = held_rows(model, self._rows, self._limits)
-        return self._yield / largest_yield(model, question.wanted.rows, question.weights, own)
-
-    def _learn(self, stride: _Stride, model: Condensed, unbalanced: float) -> None:
+    def _learn(self, stride: Stride, model: Condensed, unbalanced: float) -> None:
         """What a step that ended in balance says about the next; whether it brought what it promised. One that was hardly out
         of balance, and nothing was in its way, did."""
         if stride.change == 0.0:
@@ -321,7 +228,7 @@ class Footing:
         if stride.aim is not None and not (self.trust.radius == np.inf and unbalanced <= SURE * BALANCED):
             was, hoped = self._promise(stride)
             if promised := self.trust.promises(was, hoped):
-                now = self._off(model, self.kept(model), self.question.goal(stride.aim.aims, model.references))
+                now = self._off(model, self.motors.kept(model), self.question.goal(stride.aim.aims, model.references))
                 share = (was**2 - now**2) / (was**2 - hoped**2)
                 if share < USEFUL:
                     self.mistake = "progress"
@@ -329,29 +236,29 @@ class Footing:
         change = stride.after.efforts - self._stands[-1].state.efforts if self._stands else stride.after.efforts
         self.trust.accept(change, stride.change, share=share, shortened=stride.shortened, promised=promised)
 
-    def _promise(self, stride: _Stride) -> tuple[float, float]:
+    def _promise(self, stride: Stride) -> tuple[float, float]:
         """How far off the targets were before a step, and would be after it by its model; NaN where it had none."""
         aim = stride.aim
         if aim is None:
             return np.nan, np.nan
         return (
-            self._off(aim.model, self.kept(aim.model), aim.goal),
+            self._off(aim.model, self.motors.kept(aim.model), aim.goal),
             self._off(aim.model, stride.after.efforts, aim.goal),
         )
 
-    def _stand(self, here: Linearization, stride: _Stride) -> Linearization:
+    def _stand(self, here: Linearization, stride: Stride) -> Linearization:
         """On firm ground."""
         self.margin = self._margin_of(here.model)
         if stride.change == 0.0 and self._stands:
             self._stands.pop()
-        self._stands = [*self._stands[1 - DEEPEST :], _Stand(here.state, self.margin)]
+        self._stands = [*self._stands[1 - DEEPEST :], Stand(here.state, self.margin)]
         if self._returns:
             self._trail.add(here.state, self._effectors(here.model))
         return here
 
-    def _back(self, state: State, stride: _Stride) -> Linearization:
+    def _back(self, state: State, stride: Stride) -> Linearization:
         """To where the robot stood, under the loads of now; or farther back, where there is no balance any more."""
-        self._calm = 0
+        self._bend.mistake()
         small = stride.change <= SMALL * self.trust.largest
         if self._uncorrected is None and self.mistake != "progress" and small and self.margin < CLOSE:
             self._uncorrected = self.margin
@@ -368,7 +275,7 @@ class Footing:
         )
         while self._stands:
             if (found := self._balanced_as(self._stands.pop().state, state)) is not None:
-                return self._stand(found, _Stride(found.state))
+                return self._stand(found, Stride(found.state))
         self.holds = True
         here = self.robot.linearize(state, tangent=self._tangent)
         self.is_unstable = self.mistake == "stability" and here.model.unbalanced <= BALANCED
@@ -406,27 +313,20 @@ class Footing:
         if not self._returns or aims is None:
             return False
         again = bool(self._turned_for) and not self._differ(aims, self._turned_for)
-        self._way_back, self._hampered = self._trail.way_back(self._effectors(model), goal), 0
-        if self._way_back:
+        self._hampered = 0
+        if turned := self._trail.turn_back(self._effectors(model), goal):
             self._stays, self._turned_for = again, aims
-        return bool(self._way_back)
-
-    def _next_back(self) -> Place:
-        """The farthest place on the way back that is within reach of a step."""
-        place = first = self._way_back.pop()
-        while self._way_back and np.linalg.norm(self._way_back[-1].effectors - first.effectors) < 0.75 * self._reach:
-            place = self._way_back.pop()
-        return place
+        return turned
 
     def _returning(self, here: Linearization, state: State) -> Linearization:
         """On the way back, motors held."""
         self._stands, self.holds = [], True
-        self._stand(here, _Stride(here.state))
-        self._stride = _Stride(here.state)
+        self._stand(here, Stride(here.state))
+        self._stride = Stride(here.state)
         self._moved = float(np.abs(here.state.x - state.x).max())
-        if not self._way_back and self._stays:
+        if not self._trail.returning and self._stays:
             self.trust.rest(stability=self.trust.stability or self.margin < CLOSE)
-        elif not self._way_back:
+        elif not self._trail.returning:
             self.trust.wake(self.trust.largest / 16)
         return here
 
@@ -437,7 +337,7 @@ class Footing:
     def _begin_anew(self) -> None:
         """Other loads or given displacements: the trail is that of another robot."""
         self._wake(np.inf)
-        self._trail, self._way_back, self._turned_for = Trail(0.25 * self._reach), [], {}
+        self._trail, self._turned_for = Trail(0.25 * self._reach), {}
 
     def _wake(self, radius: float) -> None:
         self._resting, self._hampered = None, 0
@@ -452,23 +352,14 @@ class Footing:
         own = delta[question.sought]
         return float(np.linalg.norm(off) + DEAR * np.abs(own - np.clip(own, *question.course.T)).sum())
 
-    def _expect(self, stride: _Stride, unbalanced: float) -> None:
-        """Learn how forces out of balance grow with the length of a step."""
-        if stride.length > 0.0:
-            bend = unbalanced / stride.length**2
-            self._bend = max(bend, 0.5 * self._bend) if self._bend < np.inf else bend
-            self._known, self._calm = 2 * stride.length, self._calm + 1
-
     def expected(self, length: float) -> float:
-        """Forces out of balance, over the largest load, after a motion of this length, as it was after the last one: they grow
-        with its square. Infinite where nothing is known, and where lengths are held: next to a limit point the length says
-        little."""
-        known = length <= self._known and self._calm >= CALM and not self._by_length
-        return self._bend * length**2 if known else np.inf
+        """Forces out of balance, over the largest load, after a motion of this length (`Bend`). Infinite where nothing is known
+        and where lengths are held: next to a limit point the length says little."""
+        return np.inf if self.motors.by_length else self._bend.expected(length)
 
     def ahead(self, model: Condensed, goal: Array) -> Array:
         """What to ask of the effectors now, (e,), on the straight way to where they are to be: as far as a step reaches."""
-        places = model.predicted(self.kept(model))[self.question.wanted.rows]
+        places = model.predicted(self.motors.kept(model))[self.question.wanted.rows]
         far = math.hypot(*(self.question.weights * (goal - places)).tolist())
         return goal if far <= self._reach else places + (self._reach / far) * (goal - places)
 
@@ -487,8 +378,8 @@ class Footing:
         model, trust, still = here.model, self.trust, self.holds or self.waits
         if self.strict and not still:
             efforts = self._hurried(model, efforts)
-        kept = self.kept(model)
-        asked = self._energy(model, efforts - kept)
+        kept = self.motors.kept(model)
+        asked = self.motors.energy(model, efforts - kept)
         boxed = told and self._was_boxed(model, efforts - kept)
         self.content = asked <= NOWHERE * trust.largest and not boxed
         part = 1.0 if still or asked <= trust.radius else trust.radius / asked
@@ -503,8 +394,8 @@ class Footing:
         spent = followed.share <= EATEN * part  # all of the reach went into balance: nothing was tried
         aim, change = None, 0.0 if still or spent else followed.share * asked
         if not (still or spent) and aims is not None:
-            aim = _Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
-        self._stride = _Stride(
+            aim = Aim(aims, self.question.goal(aims, model.references) if goal is None else goal, model)
+        self._stride = Stride(
             followed.state, change, followed.length, followed.share < 1.0 or (boxed and not still), aim
         )
         return followed
@@ -519,14 +410,14 @@ class Footing:
         """Efforts (m,) farther along the same way, within limits, where steps close in slowly."""
         question, change = self.question, efforts - model.efforts
         a, moved = question.sought, model.predicted(efforts) - model.predicted(model.efforts)
-        if self.mistake or self._energy(model, change) > min(self.trust.radius, NEAR * self.trust.largest):
+        if self.mistake or self.motors.energy(model, change) > min(self.trust.radius, NEAR * self.trust.largest):
             self._hurry.forget()
             return efforts
         most = min(
             room(efforts[a], change[a], question.effort),
             room(model.predicted(efforts)[a], moved[a], question.course),
         )
-        own = moved[a] if self._by_length else change[a] * np.sqrt(np.abs(np.diag(model.W)[a]))
+        own = moved[a] if self.motors.by_length else change[a] * np.sqrt(np.abs(np.diag(model.W)[a]))
         return model.efforts + self._hurry.factor(own, 1 + most) * change
 
     def box(self, model: Condensed) -> Array:
@@ -534,7 +425,7 @@ class Footing:
         if self.holds or self.waits:
             self._box = np.zeros(len(self.question.sought))
             return self._box
-        own = np.abs(np.diag(self.for_decisions(model).W)[self.question.sought])
+        own = np.abs(np.diag(self.motors.for_decisions(model).W)[self.question.sought])
         self._box = self.trust.radius / np.sqrt(len(own) * np.maximum(own, 1e-300))
         return self._box
 
@@ -542,7 +433,7 @@ class Footing:
         """Whether a change of efforts (m,) is as small as it is because whoever decided it was told how far to go."""
         if self._box is None or self._box[0] == np.inf:
             return False
-        return not self._box.any() or bool((np.abs(self._decided(model, change)) > BOXED * self._box).any())
+        return not self._box.any() or bool((np.abs(self.motors.decided(model, change)) > BOXED * self._box).any())
 
 
 def room(values: Array, change: Array, limits: Array) -> float:
@@ -550,18 +441,3 @@ def room(values: Array, change: Array, limits: Array) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         ways = np.where(change > 0.0, limits[:, 1] - values, limits[:, 0] - values) / change
     return max(0.0, float(np.min(ways, where=change != 0.0, initial=np.inf)))
-
-
-def held_rows(model: Condensed, rows: NDArray[np.integer], limits: Array) -> NDArray[np.integer]:
-    """Those of some rows (k,) that limits (k, 2) of their efforts do not let go."""
-    efforts = model.efforts[rows]
-    return np.asarray(rows[(efforts > limits[:, 0]) & (efforts < limits[:, 1])])
-
-
-def count_excess(model: Condensed, rows: NDArray[np.integer], limits: Array) -> int:
-    """Ways of motion along which the potential is curved downwards while rows (k,) keep their displacement, as far as limits
-    (k, 2) of their efforts do not let them go: n-(K) - n-(W_hh), 0 where the robot stays."""
-    if not model.negatives:
-        return 0
-    own = held_rows(model, rows, limits)
-    return model.negatives - count_negatives(model.W[np.ix_(own, own)])

@@ -171,12 +171,14 @@ class Inverse:
         for aims leads; iterations: linearizations so far."""
         state, model, begin = here.state, here.model, time.perf_counter()
         goal = self.question.goal(aims, model.references)
-        status = self._answer(model if footing is None else footing.for_decisions(model), goal, interval, footing)
+        status = self._answer(
+            model if footing is None else footing.motors.for_decisions(model), goal, interval, footing
+        )
         if not status.ok:
             return self._held(state, DecisionStatus.FAILED)
         efforts = self.decider.all_efforts(model.efforts)
-        if footing is not None:
-            efforts = footing.followed_efforts(model, efforts, self.decider.displacements)
+        if footing is not None and footing.motors.by_length:
+            efforts = footing.motors.led_by(model, self.decider.displacements, efforts)
         decided = time.perf_counter()
         followed = here.follow(efforts) if footing is None else footing.leave(here, efforts, aims, goal)
         if followed.balance == 0.0:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
-from pliant.control.footing import Standing
 from pliant.control.question import ModelNumbers, Question
+from pliant.control.standing import Standing
 from pliant.exchange import Mailbox
 
 Array = NDArray[np.float64]

@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 
 from pliant.algebra.condensed import Condensed
 from pliant.body.body import Tangent
-from pliant.control.footing import Footing, Standing
+from pliant.control.footing import Footing
 from pliant.control.inverse import Inverse
 from pliant.control.model_box import ModelBox
+from pliant.control.motors import Motors
 from pliant.control.question import Question
+from pliant.control.standing import Standing
 from pliant.device.wiring import Kind
 from pliant.errors import PliantError
 from pliant.motion import beginning, small_shift
@@ -46,7 +48,7 @@ class ModelLoop:
         so what `cycle` is told; largest_move: how far a node may move in a cycle, as a share of the
         robot's size; energy: as in `Inverse`."""
         self.question, self.robot = question, question.robot
-        self._tangent, self.kind = tangent, kind
+        self._tangent, self.kind, self._motors = tangent, kind, Motors(question, kind)
         self._reach = largest_move * self.robot.size
         first = beginning(self.robot) if state is None else state
         self._footing: Footing | None = None
@@ -60,10 +62,6 @@ class ModelLoop:
         else:
             self._h = LONG / np.sqrt(small_shift(self.robot, first))
             self.here = self._linearized(first)
-        held = question.given.rows
-        self._rows = np.concatenate([question.sought, held]) if kind == "displacement" else held
-        own = question.effort if kind == "displacement" else question.effort[:0]
-        self._limits = np.concatenate([own, question.given_limits])
         self.failures = 0
         self._leads = self._is_there = False
 
@@ -110,7 +108,7 @@ class ModelLoop:
         try:
             if not np.isfinite(command).all():
                 raise PliantError("the command is not a number", remedy="give one number per actuator row")
-            here = self._led(self._efforts(command), goal, interval)
+            here = self._led(self._motors.led_by(self.model, command), goal, interval)
             if not (np.isfinite(here.model.W).all() and np.isfinite(here.model.delta_free).all()):
                 raise PliantError("the model is not a number", remedy="start again from the last good state")
         except PliantError:
@@ -156,17 +154,8 @@ class ModelLoop:
         """Publish a model that was true at `stamp` [s] and took `cycle` [s], with how far it is to be trusted."""
         model, trust, standing, footing = here.model, None, Standing.FIRM, self._footing
         if footing is not None:
-            model, trust, standing = footing.for_decisions(model), footing.box(model), footing.standing
+            model, trust, standing = footing.motors.for_decisions(model), footing.box(model), footing.standing
             if self._leads or footing.is_held_back:
                 trust, standing = np.zeros_like(trust), max(standing, Standing.HOLDING)
         targets = self.question.targets_at(here.state)
         box.put(model, targets, stamp=stamp, cycle=cycle, failures=self.failures, trust=trust, standing=standing)
-
-    def _efforts(self, command: Array) -> Array:
-        """Efforts of all port rows that a command leads to, by the model."""
-        model, given = self.model, self.question.goal_of_given(self.model.references)
-        if self.kind == "displacement":
-            return model.efforts_holding(self._rows, np.concatenate([command, given]), self._limits)
-        efforts: Array = model.efforts.copy()
-        efforts[self.question.sought] = command
-        return model.efforts_holding(self._rows, given, self._limits, efforts)

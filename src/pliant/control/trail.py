@@ -24,11 +24,15 @@ class Place:
 
 
 class Trail:
-    """Places along the way of a robot, so far apart [m]."""
+    """Places along the way of a robot, so far apart [m], and the way back along them.
+
+    returning    whether there is a way back to go
+    """
 
     def __init__(self, apart: float) -> None:
         self._apart = apart
         self._places: list[Place] = []
+        self._back: list[Place] = []
 
     def add(self, state: State, effectors: Array) -> None:
         """A place in balance; one that is close to the last is left out."""
@@ -38,12 +42,28 @@ class Trail:
             del self._places[1::2]
         self._places.append(Place(state, effectors))
 
-    def way_back(self, effectors: Array, goal: Array) -> list[Place]:
-        """The places from the one that was closest to a goal on, in the order of the trail, which ends before them; none where
-        the effectors are about as close now."""
+    @property
+    def returning(self) -> bool:
+        """Whether the robot is on its way back."""
+        return bool(self._back)
+
+    def turn_back(self, effectors: Array, goal: Array) -> bool:
+        """Go back to the place that was closest to a goal; False where the effectors are about as close now."""
         far = [float(np.linalg.norm(place.effectors - goal)) for place in self._places]
         if not far or min(far) > np.linalg.norm(effectors - goal) - self._apart:
-            return []
+            self._back = []
+            return False
         first = int(np.argmin(far))
-        way, self._places = self._places[first:], self._places[:first]
-        return way
+        self._back, self._places = self._places[first:], self._places[:first]
+        return True
+
+    def stay(self) -> None:
+        """No further back."""
+        self._back = []
+
+    def next_back(self, reach: float) -> Place:
+        """The farthest place on the way back that is within reach [m] of a step."""
+        place = first = self._back.pop()
+        while self._back and np.linalg.norm(self._back[-1].effectors - first.effectors) < reach:
+            place = self._back.pop()
+        return place
