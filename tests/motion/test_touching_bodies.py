@@ -120,16 +120,18 @@ def momentum_about_middles(robot, state):
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3])
-@pytest.mark.parametrize("counts", [(4, 4, 2), (5, 5, 3)])
-def test_blocks_with_other_meshes_press_evenly(counts, mu):
+@pytest.mark.parametrize(("counts", "order"), [((4, 4, 2), 1), ((5, 5, 3), 1), ((5, 5, 3), 2)])
+def test_blocks_with_other_meshes_press_evenly(counts, order, mu):
     """Patch test: 2 % of uniaxial strain in two blocks one on the other: E e within 5 % in every tet."""
     law, strain = pl.Corotational(E=1e5, nu=0.0), 0.02
     low = pl.make.box((0.04, 0.04, 0.02), (3, 3, 2))
     high = pl.make.box((0.04, 0.04, 0.02), counts).translated((0, 0, 0.02))
     robot = pl.Robot(
         {
-            "low": pl.TetBody(low, law, density=1000, damping=(0, 0.02), fixed=low.where(z_below=0)),
-            "high": pl.TetBody(high, law, density=1000, damping=(0, 0.02), prescribed=high.where(z_above=0.04)),
+            "low": pl.TetBody(low, law, density=1000, damping=(0, 0.02), fixed=low.where(z_below=0), order=order),
+            "high": pl.TetBody(
+                high, law, density=1000, damping=(0, 0.02), prescribed=high.where(z_above=0.04), order=order
+            ),
         }
     )
     robot.touch("between", "low", body="high", friction=mu)
@@ -138,7 +140,7 @@ def test_blocks_with_other_meshes_press_evenly(counts, mu):
         down = strain * 0.04 * min(1.0, k / 10)
         result = motion.step(state, prescribed=rest - (0, 0, down)).require()
         state = result.state
-        assert result.penetration < 1e-8
+        assert result.penetration < (1e-8 if order == 1 else 1e-6)
     for name, body in zip(robot.body_names, robot.bodies, strict=True):
         pressure = -body.fields(robot.nodes(state, name)).stress[..., 2, 2]
         np.testing.assert_allclose(pressure, strain * 1e5, rtol=0.05)
