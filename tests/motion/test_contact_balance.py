@@ -9,7 +9,7 @@ from test_contact import BODIES, G, middle, on_a_slope
 import pliant as pl
 from pliant.contact import Plane, Sphere
 from pliant.errors import NotConvergedError
-from pliant.motion import Dynamics, Statics, Status, settled
+from pliant.motion import Dynamics, Statics, Status, settled, touching
 
 
 @pytest.mark.parametrize("kind", BODIES)
@@ -141,3 +141,13 @@ def test_an_equilibrium_presses_on_a_body_where_it_touches_it(load_steps):
     moment = -robot.contacts(result.state, "presses").moment(np.array([0, 0, -0.005]))[1]
     assert moment > 0.1
     assert robot.effort(result.state, "angle")[0] == pytest.approx(-moment, rel=1e-4)
+
+
+def test_settled_says_where_contact_is_rough(monkeypatch):
+    """A rest whose forces miss Coulomb's law by more than is allowed is not called converged."""
+    robot = beam(0.8)
+    assert settled(robot).status is Status.CONVERGED
+    monkeypatch.setattr(touching, "MISSED", -1.0)
+    result = settled(robot)
+    assert result.status is Status.ROUGH
+    assert result.ok

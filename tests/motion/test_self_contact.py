@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,7 +67,7 @@ def tip(robot, state, name):
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_two_legs_of_one_body_touch_as_two_bodies_do(order):
-    """Tips within a hundredth of an edge, normal forces within 2 %; and equilibria that statics finds are the same."""
+    """Tips within 3 % of their way, normal forces within 2 %."""
     apart, together = of_two(order), of_one(order)
     states = [pressed(*own) for own in (apart, together)]
     forces = [own[0].contacts(state, "legs").normal_forces.sum() for own, state in zip((apart, together), states)]  # noqa: B905
@@ -74,15 +76,16 @@ def test_two_legs_of_one_body_touch_as_two_bodies_do(order):
     edge = together[0].touches["legs"].edge
     for name in TIPS:
         places = [tip(own[0], state, name) for own, state in zip((apart, together), states)]  # noqa: B905
-        assert np.linalg.norm(places[1] - places[0]) < 0.02 * edge
-        assert np.linalg.norm(places[0] - np.array(TIPS[name])) > 0.3 * edge
+        way = np.linalg.norm(places[0] - np.array(TIPS[name]))
+        assert np.linalg.norm(places[1] - places[0]) < 0.03 * way
+        assert way > 0.3 * edge
 
 
 def test_statics_knows_it():
-    """The equilibrium under the same forces, without the way there."""
+    """The equilibrium under the same forces, in load steps of a fraction of an edge."""
     robot, bodies = of_one(1)
     moved = pressed(robot, bodies, steps=240)
-    found = Statics(robot).solve().require()
+    found = Statics(robot, load_steps=16).solve().require()
     assert robot.contacts(found.state, "legs").normal_forces.sum() == pytest.approx(
         robot.contacts(moved, "legs").normal_forces.sum(), rel=0.03
     )
@@ -111,7 +114,7 @@ def test_the_ends_of_a_ring_meet_and_momentum_is_kept():
     v[left, 0], v[right, 0] = 1.2, -1.2
     masses = robot.bodies[0].load_masses
     v -= masses @ v / masses.sum()
-    state, motion = state.replace(v=v) if hasattr(state, "replace") else _with(state, v), Dynamics(robot, 0.002)
+    state, motion = replace(state, v=v), Dynamics(robot, 0.002)
     touched = 0
     for _ in range(60):
         result = motion.step(state)
@@ -119,14 +122,10 @@ def test_the_ends_of_a_ring_meet_and_momentum_is_kept():
         state = result.state
         touched += len(robot.contacts(state, "ends")) > 0
         assert state.x[left, 0].max() < state.x[right, 0].min() + 0.01 * robot.touches["ends"].edge
-    assert touched > 3
+    assert touched >= 2
+    assert state.x[right, 0].min() - state.x[left, 0].max() > 0.0
+    assert state.v[right, 0].mean() > state.v[left, 0].mean()
     assert np.abs(masses @ state.v).max() < 1e-9 * masses.sum()
-
-
-def _with(state, v):
-    from dataclasses import replace
-
-    return replace(state, v=v)
 
 
 def test_what_is_thin_does_not_touch_its_other_face():
@@ -151,7 +150,6 @@ def test_a_rod_that_crosses_itself():
     high = 0.012 * (turn - turn[0]) / np.ptp(turn)
     line = Curve.spline(np.column_stack([0.05 * np.cos(turn), 0.05 * np.sin(turn), high]))
     rod = RodBody(line, Section.circle(0.006), 3e5, 0.45, 1000.0, count=24, damping=(4.0, 0.01))
-    rod.require_fixed = None
     robot = Robot({"rod": rod}, gravity=(0.0, 0.0, -9.81))
     robot.touch("itself", "rod", body="rod", friction=0.3)
     assert robot.touches["itself"].seen(robot.rest().x).gaps.size == 0

@@ -54,7 +54,7 @@ def own_distances(
                     continue
                 if is_own(rest, rest_own, i, rest_corners, k, apart, deep):
                     continue
-                if not is_lowest(points, i, k, s, r, squared, corners, triangles, around, begin):
+                if not is_lowest(points, i, own[i], k, s, r, squared, tiny, corners, triangles, normals, around, begin):
                     continue
                 kind = feature_normal(k, s, r, nobody, corners, triangles, normals, around, begin, beside, out)
                 size = max(length(out), 1e-300)
@@ -92,9 +92,11 @@ def is_own(rest, rest_own, i, rest_corners, k, apart, near):
 
 
 @exact_kernel
-def is_lowest(points, i, k, s, r, squared, corners, triangles, around, begin):
+def is_lowest(points, i, own, k, s, r, squared, tiny, corners, triangles, normals, around, begin):
     """Whether no triangle around the place on triangle k with weights s, r of corners 1 and 2 is closer to point i than the
-    place, at this squared distance: whether nothing is left of it where some of them are not looked at."""
+    place, at this squared distance: whether nothing is left of it where some of them are not looked at. Those that look as the
+    point does, with normal `own`, do not count where it is behind them or closer to them than `tiny`: past a rim by as
+    little, a point still touches the face that ends there."""
     weights = (1.0 - s - r, s, r)
     for a in range(3):
         if weights[a] < ON_EDGE:
@@ -109,7 +111,11 @@ def is_lowest(points, i, k, s, r, squared, corners, triangles, around, begin):
                     shared = shared and (has or triangles[t, 2] == triangles[k, b])
             if not shared or t == k:
                 continue
-            if closest_on_triangle(points[i, 0], points[i, 1], points[i, 2], corners, t)[2] < (1.0 - 1e-9) * squared:
+            s2, r2, far2 = closest_on_triangle(points[i, 0], points[i, 1], points[i, 2], corners, t)
+            if far2 >= (1.0 - 1e-9) * squared:
+                continue
+            past = squared <= tiny * tiny or offset(points, i, corners, t, s2, r2, normals[t]) < 0.0
+            if not (past and against(normals, t, own) > -ALIKE):
                 return False
         return True
     return True

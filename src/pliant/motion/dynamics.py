@@ -165,7 +165,15 @@ class Dynamics:
             return StepResult(Status.FAILED, state, np.nan, 1, times.seconds, cause=cause)
         status = Status.STEPPED if found.definite else Status.WARPED
         after = step.ended(state, pose, efforts, smooth=not held.closes(state, efforts))
+        after = self._keeping(state, after, held)
         return StepResult(status, after, residual, 1, times.seconds, (residual,), missed=move.missed)
+
+    def _keeping(self, state: State, after: State, held: Held) -> State:
+        """The state after a step, with the angular momentum that it has to have (`Isolated`); backward Euler takes its share of
+        all motion."""
+        if self.scheme == "euler":
+            return after
+        return self.robot.equations.isolated.kept(state, after, held.extra, self.robot.gravity)
 
     def _newton(self, state: State, target: Array, first: StepResult, held: Held, times: Times) -> StepResult:
         """Minimize the potential of the step (`Increment`), from the linearized step on where that is believed."""
@@ -180,7 +188,9 @@ class Dynamics:
             increment=Increment(self.robot.equations, state.x, TimeStep.of(state, self.h, self.scheme))
         )  # fmt: skip
         result = newton.run(state, begin, pose)
-        after = held.remembering(result.state) if result.ok else result.state
+        after = result.state
+        if result.ok:
+            after = self._keeping(state, held.remembering(after), held)
         warped = result.warped_iterations + int(first.status is Status.WARPED)
         return replace(result, state=after, warped_iterations=warped)
 

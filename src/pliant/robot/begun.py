@@ -84,9 +84,9 @@ def _rigid_motion(part: Loose, state: State, h: float) -> tuple[Array, Array, Ar
     inertia = np.trace(product) * np.eye(3) - product
     inertia += (1e-9 * np.trace(inertia) + 1e-300) * np.eye(3)  # nodes in a line, or a single one, turn about nothing
     moments(nodes, x, v, middle, product)
-    return middle, middle + h * drift, exponential(h * np.linalg.solve(inertia, _moment(product)))
+    return middle, middle + h * drift, exponential(h * np.linalg.solve(inertia, moment_of(product)))
 
 
-def _moment(product: Array) -> Array:
+def moment_of(product: Array) -> Array:
     """sum r x f (3,) from sum r f^T (3, 3)."""
     return np.array([product[1, 2] - product[2, 1], product[2, 0] - product[0, 2], product[0, 1] - product[1, 0]])

@@ -26,6 +26,7 @@ from pliant.robot._load_kernels import subtract_pull, subtract_weight
 from pliant.robot.begun import Loose, begun, loose_parts
 from pliant.robot.extra import NO_ROWS, ExtraRows
 from pliant.robot.factored import Factored, largest_entry
+from pliant.robot.isolated import Isolated
 from pliant.robot.mounted import Mounted
 from pliant.robot.rows import Rows
 from pliant.robot.state import State
@@ -131,6 +132,11 @@ class Equations:
         the coordinates (nc, 3). Moments count as forces at the end of their longest lever."""
         off = force / self.assembly.reaches if self.assembly.parts.parts else force
         return largest_entry(off) / max(here.largest_load, self.unloaded.smallest_load)
+
+    @cached_property
+    def isolated(self) -> Isolated:
+        """What keeps its angular momentum."""
+        return Isolated(self.assembly, list(self.attachments.values()), self.momentum)
 
     @cached_property
     def _loose(self) -> list[Loose]:
