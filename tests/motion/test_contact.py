@@ -291,7 +291,6 @@ def build_touching():
 def test_what_does_not_know_contact_says_so():
     robot = build_touching()
     for refused in (
-        lambda: pl.Inverse(robot, h=0.01),
         lambda: TwoRates(build_touching),
         lambda: pl.Inverse(robot).solve_pose(robot.rest(), corner=(0.0, 0.0, 0.02)),
         lambda: pl.Statics(robot).step(robot.rest()),

@@ -17,16 +17,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.algebra.condensed import Condensed
 from pliant.algebra.qp import QuadraticSolution
+from pliant.algebra.qpcc import Search
 from pliant.body.body import Tangent
 from pliant.checks import number, single, whole
+from pliant.control.contact_inverse import ContactInverse, Forces, require_time_step
 from pliant.control.decider import Decider
 from pliant.control.footing import BALANCED, SURE, THERE, Footing
+from pliant.control.grip import held_grip
 from pliant.control.inverse_step import InverseStep
 from pliant.control.question import NotANumberError, Question
 from pliant.control.status import DecisionStatus
 from pliant.device.wiring import Kind, require_kind
 from pliant.errors import InputError, NotConvergedError, PliantError
 from pliant.motion import Statics
+from pliant.motion.touching import Friction
 from pliant.robot import Linearization, Robot, State
 from pliant.robot.diagnosis import hardest_load
 from pliant.robot.equations import require_tangent
@@ -85,16 +89,28 @@ class Inverse:
         largest_move: float = 0.05,
         kind: Kind = "effort",
         strict: bool = False,
+        friction: Friction = "stick",
+        sliding: bool = False,
+        search: Search = "flips",
+        grip: Forces | None = None,
+        most_force: Forces | None = None,
     ) -> None:
-        """energy: weight of the actuators' work relative to the tracking error; h: time step [s] of dynamic stepping, None
+        """energy: weight of the actuators' work relative to the tracking error, of robots that touch something that of all
+        efforts; h: time step [s] of dynamic stepping, None
         for quasi-static; scheme: of such steps, as in `Robot.linearize` (decisions jump from step to step: backward Euler rings
         the least); tangent: as in `Robot.linearize`; largest_move: how far a node may move, and targets are looked ahead, in
         one quasi-static step, as a share of its size; kind: what motors hold between decisions, "effort" or "displacement":
         a robot that would buckle under given tensions need not under given lengths; strict: displacements that were
         led past their limits are asked back in the next quasi-static step, in place of staying there. Without a time step a
-        step may take up to four linearizations to come into balance, or more where it was a mistake; usually it takes one."""
+        step may take up to four linearizations to come into balance, or more where it was a mistake; usually it takes one.
+
+        Of robots that touch something (`ContactInverse`), which need a time step, as loose ones do: friction: "stick"
+        takes contacts to stick, whatever that takes; "cone" within Coulomb's cone; "none" lets them slip; sliding: those that
+        cannot stick within their cone slide, in place of being without a cone; grip, most_force [N]: the
+        least and the most that the normal forces of a touch add up to, by name; search: of the pieces that contacts are in,
+        "flips", "paper" or "exact" (`pliant.algebra.qpcc`)."""
         self.robot, self._size = robot, robot.size
-        self.question = Question(robot)
+        self.question = Question(robot, touching=True)
         self.decider = Decider(self.question, energy)
         self.actuators, self.effectors = self.question.actuators, self.question.effectors
         require_tangent(tangent)
@@ -104,6 +120,16 @@ class Inverse:
         if h is not None:
             h = number(h, "the time step", unit="s", above=0.0, remedy="give a positive step, or None for statics")
         self.tangent, self.h, self.kind, self.scheme = tangent, h, kind, require_scheme(scheme)
+        require_time_step(robot, h)
+        self._contact = None
+        if h is not None and robot.touches:
+            self._contact = ContactInverse(
+                self.question, h=h, scheme=self.scheme, tangent=tangent, energy=energy, friction=friction,
+                sliding=sliding, search=search,
+                grip=grip or {}, most_force=most_force or {}
+            )  # fmt: skip
+        elif grip or most_force:
+            raise InputError("the robot touches nothing to grip", remedy="add robot.touch(...) first, or leave it out")
         self._footing = None if h is not None else self._new_footing(self._largest_move, strict)
 
     def _new_footing(self, largest_move: float, strict: bool = False) -> Footing:
@@ -125,7 +151,35 @@ class Inverse:
                 raise NotANumberError(f"the interval is {interval} s", remedy=remedy)
         except NotANumberError as error:
             return self._held(state, DecisionStatus.HELD, error)
+        if self._contact is not None:
+            return self._touched(self._contact, state, aims, interval)
         return self._stepped(self._footing, state, aims, interval)
+
+    def _touched(
+        self, contact: ContactInverse, state: State, aims: Mapping[str, Array], interval: float | None
+    ) -> InverseStep:
+        """One step through time of a robot that touches something."""
+        try:
+            found = contact.step(state, aims, interval)
+        except PliantError as error:
+            return self._held(state, DecisionStatus.FAILED, error)
+        if found is None:
+            return self._held(state, DecisionStatus.FAILED, self._too_far(state))
+        return found
+
+    def estimate_grip(
+        self, state: State, duration: float = 1.0, **targets: ArrayLike
+    ) -> dict[str, tuple[float, float]]:
+        """The least and the most [N] that the normal forces of each touch add up to while effectors are held at targets that
+        can be reached (by default where they are), over the second half of `duration` [s]: what to ask as `grip` of a robot
+        that holds something (coevoet2019, III-E)."""
+        if self._contact is None:
+            raise InputError(
+                "the robot touches nothing to grip", remedy="add robot.touch(...) before the inverse is made"
+            )
+        here = {name: self.robot.displacement(state, name, as_target=True) for name in self.effectors}
+        steps = whole(round(single(duration, "duration", unit="s") / self._contact.h), "steps in duration", least=2)
+        return held_grip(self.step, state, steps, {**here, **targets}, tuple(self.robot.touches))
 
     def _stepped(
         self, footing: Footing | None, state: State, aims: Mapping[str, Array], interval: float | None
@@ -286,6 +340,7 @@ class Inverse:
         statics: finds where it begins.
         """
         self.question.require_current("inverse")
+        self.robot.require_untouched("solve_pose", "take Inverse(robot, h=...).step, which goes through time")
         aims, tolerance = self.question.aims(targets), number(tolerance, "tolerance", above=0.0)
         state = self.robot.rest() if state is None else state
         begin = (Statics(self.robot) if statics is None else statics).solve(state, efforts=state.efforts)

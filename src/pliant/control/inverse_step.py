@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.qp import QuadraticSolution
+from pliant.control.contact_decision import ContactDecision
 from pliant.control.status import DecisionStatus
 from pliant.errors import NotConvergedError, PliantError
 from pliant.robot import State
@@ -42,6 +43,7 @@ class InverseStep:
     rank, condition  of the compliance: a rank below the number of effector rows means that they cannot be moved independently
     solution         the QP's own answer with its residuals
     cause            the error behind FAILED
+    contact          of a robot that touches something: the search among pieces, the contacts in each, forces, penetration
 
     The robot of the example of `Inverse`: what it says when its target is out of reach, and when it is no target at all.
 
@@ -81,6 +83,7 @@ class InverseStep:
     compliance: Array | None = None
     unbalanced: float = np.nan
     margin: float = np.nan
+    contact: ContactDecision | None = None
 
     @cached_property
     def _singular(self) -> Array:

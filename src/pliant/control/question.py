@@ -73,8 +73,8 @@ class Question:
     effort_rate, displacement_rate   how fast those may change per second (n,)
     """
 
-    def __init__(self, robot: Robot) -> None:
-        """An InputError where the robot has no actuator or no effector, or friction."""
+    def __init__(self, robot: Robot, *, touching: bool = False) -> None:
+        """An InputError where the robot has no actuator or effector, or friction; touching: whoever decides knows contact."""
         self.robot, self.row_names, ports = robot, robot.row_names, robot.ports
         actuators, effectors, held = (robot.named(role) for role in (Role.ACTUATOR, Role.EFFECTOR, Role.HELD))
         if not actuators or not effectors:
@@ -87,9 +87,10 @@ class Question:
                 f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="decide with a robot that has a Cable instead, and keep the friction for the plant",
             )
-        robot.require_untouched(
-            "the inverse", "decide with a robot that touches nothing; contact is known to Dynamics, settled and plants"
-        )
+        if not touching:
+            robot.require_untouched(
+                "a controller at two rates", "decide by Inverse(robot, h=...) at one rate, which knows contact"
+            )
         relative = [name for name, mounted in ports.items() if mounted.attachment.port.relative]
         self.reference_places = {name: 9 * k for k, name in enumerate(relative)}
         self.actuators, self.effectors = actuators, effectors

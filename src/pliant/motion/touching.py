@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from pliant.motion.result import Status, StepResult
 from pliant.robot import ExtraRows, Robot, State
 
 Array = NDArray[np.float64]
-
+Friction = Literal["none", "stick", "cone"]
+"""What contacts are taken to do sideways: slip freely, stick whatever that takes, or stick within Coulomb's cone."""
 
 MISSED = 1e-6
 """By how much, over the largest effort, contact forces may miss Coulomb's law and nothing is said."""
@@ -25,26 +27,31 @@ CLOSE = 1e-6
 class Touching:
     """What a robot may touch on from a state: rows for it, efforts to begin with, and what is remembered.
 
-    extra: all rows that come and go, the user's own first; state: the same with the efforts of those rows.
+    extra: all rows that come and go, the user's own first; contacts: by the name of their touch, in the order of their rows;
+    state: the same with the efforts of those rows.
     """
 
     def __init__(self, robot: Robot, state: State, contacts: dict[str, Contacts], own: ExtraRows) -> None:
-        self._robot, self._contacts = robot, contacts
+        self._robot, self.contacts = robot, contacts
         self._own, self._looked_at = len(own), state.x
-        self.extra = own.with_contacts(tuple(self._contacts.values()))
+        self.extra = own.with_contacts(tuple(self.contacts.values()))
         self.state = state
         if robot.touches:
             begin = state.extra[: self._own] if len(state.extra) >= self._own else np.zeros(self._own)
-            forces = [part.forces.reshape(-1) for part in self._contacts.values()]
+            forces = [part.forces.reshape(-1) for part in self.contacts.values()]
             self.state = replace(state, extra=np.concatenate([begin, *forces]))
 
     @classmethod
-    def in_step(cls, robot: Robot, state: State, h: float, own: ExtraRows) -> Touching:
-        """In a step of h seconds."""
+    def in_step(cls, robot: Robot, state: State, h: float, own: ExtraRows, friction: Friction = "cone") -> Touching:
+        """In a step of h seconds; friction: what is decided about may stick without a cone, or slip freely."""
         if not robot.touches:
             return cls(robot, state, {}, own)
         ahead = state.x + h * state.v + h * h * robot.gravity
-        return cls(robot, state, {k: t.contacts(state.x, ahead, _of(state, k)) for k, t in robot.touches.items()}, own)
+        contacts = {k: t.contacts(state.x, ahead, _of(state, k)) for k, t in robot.touches.items()}
+        if friction != "cone":
+            mu = np.inf if friction == "stick" else 0.0
+            contacts = {k: replace(own, friction=np.full(len(own), mu)) for k, own in contacts.items()}
+        return cls(robot, state, contacts, own)
 
     @classmethod
     def at(cls, robot: Robot, state: State, x: Array, own: ExtraRows) -> Touching:
@@ -79,18 +86,23 @@ class Touching:
         if not self._robot.touches:
             return state
         contacts, first = {}, self._own
-        for name, own in self._contacts.items():
+        for name, own in self.contacts.items():
             forces = state.extra[first : first + 3 * len(own)].reshape(-1, 3)
             first += 3 * len(own)
             contacts[name] = self._robot.touches[name].remembered(own, forces, state.x)
         return replace(state, contacts=contacts, extra=state.extra[: self._own])
 
-    def judged(self, result: StepResult) -> StepResult:
-        """A step that was taken, with how deep points are inside obstacles after it, and what its status has to say of that."""
+    def depths(self, state: State) -> tuple[float, bool]:
+        """How deep points are inside what they touch at a state [m], and whether that is worth a word."""
         deepest, inside = 0.0, False
         for touch in self._robot.touches.values():
-            depth = -float(touch.seen(result.state.x).gaps.min(initial=0.0))
+            depth = -float(touch.seen(state.x).gaps.min(initial=0.0))
             deepest, inside = max(deepest, depth), inside or depth > DEEP * touch.edge
+        return deepest, inside
+
+    def judged(self, result: StepResult) -> StepResult:
+        """A step that was taken, with how deep points are inside obstacles after it, and what its status has to say of that."""
+        deepest, inside = self.depths(result.state)
         status = Status.ROUGH if result.missed > MISSED else Status.INSIDE if inside else result.status
         return replace(result, status=status, penetration=deepest)
 

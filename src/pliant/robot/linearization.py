@@ -89,7 +89,13 @@ class Linearization:
         return self._at.matrix()
 
     def follow(
-        self, efforts: Array, *, largest_move: float = np.inf, kept: Array | None = None, corrected: bool = True
+        self,
+        efforts: Array,
+        *,
+        largest_move: float = np.inf,
+        kept: Array | None = None,
+        corrected: bool = True,
+        smooth: bool = True,
     ) -> Followed:
         """The state that the model leads to with these total efforts (m + k,).
 
@@ -97,6 +103,7 @@ class Linearization:
         much as fits into what is left, since no linear model is good farther out. kept (m + k,): the efforts with which they
         are brought into balance, those that hold what is held; by default as they are. Unless corrected, forces are left
         out of balance as they are. Where elements would be distorted beyond belief (`Distortion`), only a part of that is gone.
+        smooth: whether the motion is, of a step through time (`TimeStep.ended`).
         """
         own, at = self.model.efforts, self._at
         kept = own if kept is None else kept
@@ -120,5 +127,5 @@ class Linearization:
         if at.step is None:
             after = self.state.moved(pose, efforts)
         else:
-            after = at.step.ended(self.state, pose, efforts, smooth=part * share == 1.0)
+            after = at.step.ended(self.state, pose, efforts, smooth=smooth and part * share == 1.0)
         return Followed(after, part * share, part * balance, part * length, part * way, corrected)
