@@ -103,10 +103,8 @@ def _logarithm(R, theta):
 def _along(axis, theta, row):
     """row [3] <- a^T J(theta) = a - 1/2 a x theta + c (a x theta) x theta (see `logarithm_slope`)."""
     t = math.sqrt(theta[0] ** 2 + theta[1] ** 2 + theta[2] ** 2)
-    if t < 0.05:
-        c = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0
-    else:
-        c = (1.0 - 0.5 * t / math.tan(0.5 * t)) / (t * t)
+    near = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0
+    c = near if t < 0.05 else (1.0 - 0.5 * t / math.tan(0.5 * t)) / (t * t)
     u0 = axis[1] * theta[2] - axis[2] * theta[1]
     u1 = axis[2] * theta[0] - axis[0] * theta[2]
     u2 = axis[0] * theta[1] - axis[1] * theta[0]

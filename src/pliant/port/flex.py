@@ -78,7 +78,9 @@ class Flex(Port):
         """With the parts' places on this body as points."""
         attached = copy(self)
         attached.points, attached.nodes, own = located_together(self._regions, body, "Flex")
-        regions = [Frame(attached.points[part], rows="rx ry rz").seen_by(body).points for part in own]  # each has a rotation
+        regions = [
+            Frame(attached.points[part], rows="rx ry rz").seen_by(body).points for part in own
+        ]  # each has a rotation
         attached._ends = np.array([0, *(part.stop for part in own)], np.int64)
         attached._arms = np.concatenate([(points - points.mean(axis=0)) / len(points) for points in regions])
         return attached
