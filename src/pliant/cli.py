@@ -274,6 +274,46 @@ def sweep(
 
 
 @app.command()
+def calibrate(
+    robot: Annotated[str, typer.Argument(help="A robot of the gallery with sensors of bending: tripods.")],
+    table: Annotated[
+        Path,
+        typer.Argument(
+            help="Recorded data, .csv or .npz: columns of the motors' angles [rad] and of what sensors said."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The model file to write (.json).")] = Path("calibration.json"),
+    method: Annotated[str, typer.Option(help="best (exact, default) or l1 (the paper's).")] = "best",
+    unit: Annotated[str, typer.Option(help="Of what the sensors said.")] = "counts",
+    json: JsonPath = None,
+) -> None:
+    """What sensors of bending feel, from a table of recorded data: a model file for `tripods.build(sensors=...)`."""
+    import importlib
+
+    from pliant.analysis import Table
+    from pliant.analysis import calibrate as calibrated
+    from pliant.view import Figure, print_figures
+
+    if robot != "tripods":
+        raise InputError(
+            f"{robot!r} has no sensors of bending", remedy="choose tripods, or call pliant.analysis.calibrate"
+        )
+    _require_new_or_figures(json)
+    gallery = importlib.import_module("pliant.gallery.tripods")
+    device = importlib.import_module("pliant.gallery.tripods_device")
+    model, before = gallery.build(), _files_in(out.parent)
+    found = calibrated(model, Table.read(table), device.candidates(model), method=method, unit=unit)  # type: ignore[arg-type]
+    figures = [
+        Figure(f"calibration.{name}_error_percent", 100 * strip.share, "%", better="lower")
+        for name, strip in found.strips.items()
+    ]
+    print_figures(figures, f"calibration of {robot}: mean absolute error over the sensor's range")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    _tell_written("model file", found.save(out), before)
+    _write(figures, json)
+
+
+@app.command()
 def mesh(
     file: Annotated[Path, typer.Argument(help="STL, OBJ, PLY, VTK, VTU or GMSH file.")],
     unit: Annotated[str, typer.Option(help="Unit of the file: m, cm, mm, um, in.")] = "m",

@@ -20,6 +20,7 @@ from pliant import (
     Statics,
     TetBody,
     make,
+    natural_modes,
     solids,
 )
 from pliant.algebra.rotation import exponential, from_quaternion, to_quaternion
@@ -330,3 +331,39 @@ def test_a_taut_cable_is_paid_out_in_parts():
     result = Dynamics(robot, 0.01).step(state).require()
     assert robot.effort(result.state, "up")[0] >= 0.0
     assert robot.displacement(result.state, "up")[0] >= -0.03 - 1e-3
+
+
+@pytest.mark.parametrize("method", ["statics", "linearized", "newton"])
+def test_a_spring_holds_with_what_it_is_stretched_by(method):
+    """A tip that is held 10 mm above by 20 N/m: force and stretch go together, and the state is that under this force as an
+    imposed one; in statics, and at rest after motion. Stiffer springs hold more."""
+    robot, aim = arm(damping=(0.0, 0.02)), np.array([0.1, 0.008, 0.018])
+    spring = Point(near=(0.1, 0.008, 0.008))
+    robot.impose("hand", spring, displacement=aim, compliance=1 / 20.0)
+    state = Statics(robot, tolerance=1e-11).solve().require().state
+    if method != "statics":
+        motion, moving = Dynamics(robot, 0.02, method=method, scheme="euler"), robot.rest()
+        for _ in range(150):
+            moving = motion.step(moving).require().state
+        assert np.abs(moving.x - state.x).max() < 1e-6
+        state = moving
+    force = robot.effort(state, "hand")
+    assert force == pytest.approx(20.0 * (aim - robot.displacement(state, "hand")), abs=1e-6)
+    assert force[2] > 0.02
+    other = arm()
+    other.impose("hand", Point(near=(0.1, 0.008, 0.008)), effort=force)
+    assert np.abs(Statics(other).solve().require().state.x - state.x).max() < 1e-6
+    robot.set_compliance("hand", 1 / 200.0)
+    assert robot.effort(Statics(robot).solve().require().state, "hand")[2] > 1.2 * force[2]
+
+
+def test_springs_that_cannot_be_are_refused():
+    """Below zero, on a port whose effort is given; and where only stiff holds are known."""
+    robot = arm()
+    with pytest.raises(InputError, match="compliance"):
+        robot.impose("hand", Point(near=(0.1, 0.008, 0.008)), displacement=np.zeros(3), compliance=-1.0)
+    with pytest.raises(InputError, match="compliance= are for displacement="):
+        robot.impose("hand", Point(near=(0.1, 0.008, 0.008)), effort=np.zeros(3), compliance=1.0)
+    robot.impose("hand", Point(near=(0.1, 0.008, 0.008)), displacement=np.zeros(3), compliance=1.0)
+    with pytest.raises(InputError, match="modes"):
+        natural_modes(robot)

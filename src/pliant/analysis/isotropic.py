@@ -73,7 +73,8 @@ def wrench_polytope(robot: Robot, model: Condensed) -> tuple[Array, Array, Array
     W = model.W
     if given:  # what is held by a given displacement does not yield
         h = np.concatenate(given)
-        W = W - W[:, h] @ np.linalg.solve(W[np.ix_(h, h)], W[h])
+        springs = np.concatenate([robot.ports[name].compliance for name in robot.named(Role.HELD)])
+        W = W - W[:, h] @ np.linalg.solve(W[np.ix_(h, h)] + np.diag(springs), W[h])
     held = np.linalg.solve(W[np.ix_(e, e)], W[np.ix_(e, a)])
     C = W[np.ix_(a, a)] - W[np.ix_(a, e)] @ held
     limits = [robot.ports[name].limits for name in actuators]

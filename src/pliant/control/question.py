@@ -87,6 +87,12 @@ class Question:
                 f"{robot.remembering[0]!r} has friction, which the condensed model does not know",
                 remedy="decide with a robot that has a Cable instead, and keep the friction for the plant",
             )
+        soft = [name for name in held if ports[name].compliance.any()]
+        if soft:
+            raise InputError(
+                f"{soft[0]!r} is held by springs, which decisions do not know",
+                remedy="impose it without compliance=, or keep it for the plant",
+            )
         if not touching:
             robot.require_untouched(
                 "a controller at two rates", "decide by Inverse(robot, h=...) at one rate, which knows contact"

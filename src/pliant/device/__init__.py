@@ -4,6 +4,7 @@ Guard             the last thing before a drive: numbers, bounds, rates, old mod
 Drive             what takes commands and gives measurements: SimulatedDrive, CanDrive, SerialDrive
 Feed              the newest wish of a page or a script through a guard to a drive, at a rate
 Wiring            names and units of the rows on the wire
+Sensor            what a sensor makes of the truth: Encoder, BendSensor (bent line, play, noise, ADC)
 SimulatedPlant    a robot of its own that judges a controller, in this process or behind a bus (PlantServer, PlantProcess)
 Recorder          every signal and event to an MCAP file, by a process of its own; read_recording, repair
 contact_channel   the contact forces of a robot as a channel of a recording
@@ -22,6 +23,7 @@ from pliant.device.plant_process import BusAddress, PlantProcess
 from pliant.device.plant_report import PlantReport
 from pliant.device.record import Recorder, event_channel
 from pliant.device.replay import Log, read_recording, repair
+from pliant.device.sensor import BendSensor, Encoder, Play, Sensor
 from pliant.device.server import PlantServer
 from pliant.device.simulated_drive import SimulatedDrive
 from pliant.device.track import Track
@@ -30,12 +32,14 @@ from pliant.device.wiring import Wiring
 __all__ = [
     "EVENT_WORDS",
     "Audit",
+    "BendSensor",
     "BusAddress",
     "BusDrive",
     "CanDrive",
     "Channel",
     "Drive",
     "DriveStatus",
+    "Encoder",
     "Event",
     "Feed",
     "Guard",
@@ -44,7 +48,9 @@ __all__ = [
     "PlantProcess",
     "PlantReport",
     "PlantServer",
+    "Play",
     "Recorder",
+    "Sensor",
     "SerialDrive",
     "SimulatedDrive",
     "SimulatedPlant",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.checks import row_of_numbers, single, whole
 from pliant.device.drive import Measurement
+from pliant.device.sensor import Sensor
 from pliant.device.wiring import Kind, Wiring, commanded_ports, measured_ports
 from pliant.errors import InputError
 from pliant.motion import Dynamics, beginning
@@ -27,6 +29,10 @@ class SimulatedPlant:
     With kind="effort" the motor's value is the port's effort, within the limits that the robot gives it (a cable: never
     below zero). With kind="displacement" it is the displacement, held by whatever effort that takes within those limits:
     a cable goes slack.
+
+    What is measured goes through `sensors` where they are given: an encoder has steps, a sensor of bending has hysteresis. What
+    others do to the robot are `motions` of ports whose displacement is given: a hand that holds it, through a spring where the
+    port was imposed with a compliance.
 
     The robot that is given says what there is and stays as it is. It should not be the model that the controller decides
     with: take another mesh, element order, law or modulus, and damping of its bodies (`gallery.diamond.plant` is an
@@ -49,12 +55,15 @@ class SimulatedPlant:
         method: str = "linearized",
         scheme: Scheme = "generalized-alpha",
         contact_friction: Mapping[str, float] | None = None,
+        sensors: Mapping[str, Sensor] | None = None,
+        motions: Mapping[str, Callable[[float], ArrayLike]] | None = None,
     ) -> None:
         """h [s]: its time step; settling [s]: 0 for motors that are at once where they should be; friction: coefficient with
         which commanded cables rub at their bends (`Capstan`); noise: standard deviation of what is measured, in its unit,
         for all ports or by name; commands, measures: names of ports, see `Wiring.of_robot`; start [rows]: where the
         motors are first, by default no effort, or displacements that just take up the slack; method, scheme: of `Dynamics`;
-        contact_friction: coefficients of its own of what the robot touches, by name.
+        contact_friction: coefficients of its own of what the robot touches, by name; sensors: of measured ports of one row, by
+        name; motions: displacements of given ports by time [s], as targets.
 
         It begins at rest at time zero; where nothing holds the robot, as it was made.
         """
@@ -78,6 +87,9 @@ class SimulatedPlant:
         self.robot = _commanded_by(robot, self._commanded, kind, friction)
         for name, mu in (contact_friction or {}).items():
             self.robot.set_friction(name, mu)
+        self._sensors, self._felt = self._rows_of(sensors or {})
+        self.motions = dict(motions or {})
+        """What others do: displacements of given ports by time [s]; may be changed on the way."""
         ends = np.cumsum([robot.ports[name].port.given_rows for name in self._commanded])
         self._slices = [slice(int(first), int(end)) for first, end in zip([0, *ends[:-1]], ends, strict=True)]
         self._made_of, self._made_for = robot, robot.row_names
@@ -98,6 +110,24 @@ class SimulatedPlant:
         """Seconds that its steps took to compute."""
         self._ticks = 0
         self._measurement = Measurement(np.zeros(len(self.wiring.measurements)))
+        self._feel()
+
+    def _rows_of(self, sensors: Mapping[str, Sensor]) -> tuple[dict[int, Sensor], tuple[str, ...]]:
+        """Sensors by their rows among what is measured, and the names of their ports; their units go on the wire."""
+        rows: dict[int, Sensor] = {}
+        units = list(self.wiring.measurement_units)
+        for name, sensor in sensors.items():
+            if name not in self._measured or self.robot.ports[name].port.given_rows != 1:
+                raise InputError(f"a sensor of {name!r}", remedy="give sensors to measured ports of one row")
+            row = self.wiring.measurements.index(name)
+            rows[row], units[row] = sensor, sensor.unit or units[row]
+        self.wiring = replace(self.wiring, measurement_units=tuple(units))
+        return rows, tuple(self.wiring.measurements[row] for row in rows)
+
+    def _feel(self) -> None:
+        """Every sensor takes in what is there now."""
+        for sensor, name in zip(self._sensors.values(), self._felt, strict=True):
+            sensor.follow(float(self.robot.displacement(self.state, name)[0]))
 
     @property
     def time(self) -> float:
@@ -114,12 +144,15 @@ class SimulatedPlant:
             aim = np.where(np.isfinite(command), command, self.motors)
             self.motors += self._share * (np.clip(aim, self._low, self._high) - self.motors)
             self._set_motors()
+            for name, motion in self.motions.items():
+                self.robot.set_displacement(name, motion((self._ticks + 1) * self.motion.h))
             result = self.motion.step(self.state)
             if result.ok:
                 self.state = result.state
             else:
                 self.failures += 1
             self._ticks += 1
+            self._feel()
         if steps:
             self.spent += time.monotonic() - begin
         return steps
@@ -129,12 +162,14 @@ class SimulatedPlant:
         out = self._measurement
         out.values[:] = self.truth()
         out.values += self._noise * self._random.standard_normal(len(out.values))
+        for row, sensor in self._sensors.items():
+            out.values[row] = sensor.read(self._random)
         out.time = out.arrived = self.time
         out.sequence += 1
         return out
 
     def truth(self) -> Array:
-        """What they would say without noise, [rows]."""
+        """What they would say if they were ideal, [rows]."""
         return _readings(self.robot, self.state, self._measured)
 
     def efforts(self) -> Array:

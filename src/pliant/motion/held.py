@@ -8,8 +8,8 @@ motor at its largest effort gives way (delta < d). One linearization leaves a sm
     min 1/2 lambda^T W lambda + lambda^T (delta_free - d)   subject to   low <= lambda <= high
 
 and with its answer lambda+ the step K_t dq = -dPi0/dq + H^T lambda+. The same, with A and the step's potential in place of
-K_t and Pi0, is a step through time. Friction is an `InnerLaw`: held at an anchor, with a compliance c that adds
-1/2 c lambda^2 to the QP.
+K_t and Pi0, is a step through time. A spring that holds a row gives way by its compliance c, delta = d - c lambda, which adds
+1/2 c lambda^2 to the QP; friction is an `InnerLaw`: held at an anchor, with a compliance of its own.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class Held:
         self.rows = np.concatenate([self._layout.rows, len(robot.row_names) + np.arange(len(extra))])
         """Where the held rows are among those of all ports and then of the extra ones."""
         self.limits = np.concatenate([self._layout.limits, extra.limits])
-        self.compliance = np.zeros(len(self.limits))
+        springs = [robot.ports[name].compliance for name in self._layout.given]
+        self._springs = np.concatenate([np.empty(0), *springs])
+        self.compliance = np.concatenate([self._springs, np.zeros(len(self.limits) - len(self._springs))])
         self._anchors: list[Array] = []
         self.penalty = np.zeros(len(self.rows))
         self._contacts = len(self.rows) - 3 * len(extra.friction)
@@ -117,8 +119,8 @@ class Held:
         self._anchors = [law.anchor for law in laws]
         limits = [np.stack([law.low, law.high], axis=1) for law in laws]
         self.limits = np.concatenate([layout.limits, *limits, self.extra.limits])
-        stiff = np.zeros(len(layout.limits)), np.zeros(len(self.extra))
-        self.compliance = np.concatenate([stiff[0], *(law.compliance for law in laws), stiff[1]])
+        own = (law.compliance for law in laws)
+        self.compliance = np.concatenate([self._springs, *own, np.zeros(len(self.extra))])
 
     def remembering(self, state: State) -> State:
         """A state at the end of a step that was accepted, with the memory that it leaves."""

@@ -82,6 +82,9 @@ def _factored_with_shift(robot: Robot, state: State, tangent: Tangent) -> tuple[
     eigenvalues of K do no harm where held rows account for them."""
     equations, loads = robot.equations, robot.loads(state.efforts)
     robot.require_untouched("modes", "ask for those of a robot that touches nothing")
+    for name in robot.named(Role.HELD):
+        if robot.ports[name].compliance.any():
+            raise InputError(f"{name!r} is held by springs, which modes do not know", remedy="set its compliance to 0")
     found = equations.factor(state.pose, loads, tangent=tangent, signed=True)
     if found.report.usable and (found.report.ok or found.report.is_trusted):
         return found, 0.0

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.algebra.rotation import logarithm, logarithm_slope
 from pliant.body import Body
 from pliant.checks import as_numbers, number
 from pliant.errors import InputError
+from pliant.port._flex_kernels import flex, place_flex
 from pliant.port.frame import Frame
-from pliant.port.port import Array, Port, as_direction
+from pliant.port.port import Array, Placing, Port, as_direction
 from pliant.port.region import Where, as_where, located_together
 
 
@@ -62,14 +62,13 @@ class Flex(Port):
         if len(bad):
             raise InputError(f"coefficient {bad[0]} of a Flex is {pairs[bad[0]][1]!r}", remedy="give a finite number")
         self._regions = [as_where(where, "part") for where, _ in pairs]
-        self._based = base is not None
         if base is not None:
             self._regions.append(as_where(base, "base"))
         self.axis, self.offset = as_direction(axis, "axis"), number(offset, "offset")
         if not isinstance(unit, str):
             raise InputError(f"the unit of a Flex is {unit!r}", remedy="give a text, such as 'V'")
         self.row_units = (unit,)
-        self._frames: list[tuple[slice, Frame]] = []
+        self._ends, self._arms = np.zeros(0, np.int64), np.empty((0, 3))
 
     @property
     def effort_units(self) -> tuple[str, ...]:
@@ -79,31 +78,27 @@ class Flex(Port):
         """With the parts' places on this body as points."""
         attached = copy(self)
         attached.points, attached.nodes, own = located_together(self._regions, body, "Flex")
-        attached._frames = [(part, Frame(attached.points[part], rows="rx ry rz").seen_by(body)) for part in own]
+        regions = [
+            Frame(attached.points[part], rows="rx ry rz").seen_by(body).points for part in own
+        ]  # each has a rotation
+        attached._ends = np.array([0, *(part.stop for part in own)], np.int64)
+        attached._arms = np.concatenate([(points - points.mean(axis=0)) / len(points) for points in regions])
         return attached
 
-    def _turned(self, p: Array) -> tuple[list[Array], Array]:
-        """Rotations of the parts from rest, and that of the base."""
-        found = [frame.orientation(p[part]) for part, frame in self._frames]
-        return (found[:-1], found[-1]) if self._based else (found, np.eye(3))
-
     def displacement(self, p: Array) -> Array:
-        rotations, base = self._turned(p)
-        angles = [self.axis @ logarithm(base.T @ R) for R in rotations]
-        return np.array([self.coefficients @ angles + self.offset])
+        return np.array([self._measured(p)[0]])
 
     def slope(self, p: Array) -> Array:
-        rotations, base = self._turned(p)
-        out = np.zeros((1, len(p), 3))
-        shares = [c * self._share(base.T @ R) @ base.T for c, R in zip(self.coefficients, rotations, strict=True)]
-        turned = [*rotations, base]
-        if self._based:
-            shares.append(-np.sum(shares, axis=0))
-        for share, R, (part, frame) in zip(shares, turned, self._frames, strict=False):
-            spin = frame.measured_from(R).slope(p[part])  # from where it is: there d log is the spin
-            out[0, part] = np.einsum("r,rkc->kc", share, spin)
-        return out
+        return self._measured(p)[1][None]
 
-    def _share(self, seen: Array) -> Array:
-        """a . J(log R), [3]."""
-        return np.asarray(self.axis @ logarithm_slope(logarithm(seen)))
+    def _measured(self, p: Array) -> tuple[float, Array]:
+        """delta, and its slope by the points (k, 3)."""
+        slope = np.zeros((len(p), 3))
+        value = flex(np.ascontiguousarray(p), self._ends, self._arms, self.axis, self.coefficients, slope)
+        return self.offset + float(value), slope
+
+    def placed(self, on: Placing, x: Array) -> tuple[Array, Array, Array] | None:
+        out = np.empty((len(self.points), 3)), np.empty(1), np.empty((1, on.entries, 3))
+        own = self._ends, self._arms, self.axis, self.coefficients, self.offset
+        place_flex(on.begin, on.nodes, on.weights, on.slots, *own, x, *out)
+        return out

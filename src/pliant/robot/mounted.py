@@ -39,6 +39,7 @@ class Mounted:
     limits           of effort and displacement: as given, or what the port can do at all
     displacement     given, as a target of the port; empty for other roles
     weight           of effectors, per row (rows,); empty for other roles
+    compliance       of what holds a given displacement, per row (rows,), displacement per effort; empty for other roles
     """
 
     name: str
@@ -51,6 +52,7 @@ class Mounted:
     limits: Limits
     displacement: Array = field(default_factory=lambda: np.empty(0))
     weight: Array = field(default_factory=lambda: np.empty(0))
+    compliance: Array = field(default_factory=lambda: np.empty(0))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -84,6 +86,16 @@ class Mounted:
         if not np.isfinite(value).all():
             raise InputError(f"{what} is {displacement}", remedy=f"give finite values [{self.port.displacement_unit}]")
         return replace(self, displacement=value)
+
+    def with_compliance(self, compliance: ArrayLike) -> Mounted:
+        """The same, held by springs: how far each given row gives way per effort, not negative."""
+        value, rows = as_numbers(compliance), self.port.given_rows
+        if value.shape not in ((), (1,), (rows,)) or not (np.isfinite(value).all() and (value >= 0).all()):
+            raise InputError(
+                f"compliance of {self.name!r} is {compliance!r}",
+                remedy=f"give {rows} finite value(s) >= 0 [{self.port.displacement_unit} per {self.port.effort_unit}]",
+            )
+        return replace(self, compliance=np.broadcast_to(value, (rows,)).copy())
 
 
 class Ports(dict[str, Mounted]):

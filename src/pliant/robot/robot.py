@@ -195,6 +195,7 @@ class Robot:
         *,
         displacement: ArrayLike | None = None,
         effort_limits: LimitsLike | None = None,
+        compliance: ArrayLike | None = None,
         body: BodyLike = None,
     ) -> None:
         """Add a port whose effort or whose displacement is given (the forward problem): exactly one of them, one value per row
@@ -202,7 +203,8 @@ class Robot:
 
         A given displacement (for a `Frame`: position and quaternion) is held by whatever effort it takes within
         `effort_limits` (low, high), by default what the port can do at all: a cable pulls and does not push, so it may hang
-        slack. `robot.effort(state, name)` tells the effort of a state.
+        slack. `robot.effort(state, name)` tells the effort of a state. compliance: the displacement is held by springs, a hand
+        or a soft mount, that give way by so much per effort, per row: delta = displacement - compliance * effort.
         """
         if (effort is None) == (displacement is None):
             raise InputError(
@@ -210,10 +212,14 @@ class Robot:
                 remedy="impose exactly one of effort= and displacement=",
             )
         if displacement is not None:
-            self._add(self._mounted(name, port, body, Role.HELD, effort_limits).with_displacement(displacement))
+            held = self._mounted(name, port, body, Role.HELD, effort_limits).with_displacement(displacement)
+            self._add(held.with_compliance(0.0 if compliance is None else compliance))
             return
-        if effort_limits is not None:
-            raise InputError(f"{name!r} has an effort and limits of it", remedy="effort_limits= is for displacement=")
+        if effort_limits is not None or compliance is not None:
+            raise InputError(
+                f"{name!r} has an effort and {'limits of it' if effort_limits is not None else 'a compliance'}",
+                remedy="effort_limits= and compliance= are for displacement=",
+            )
         assert effort is not None
         self._add(self._mounted(name, port, body, Role.IMPOSED).with_effort(effort))
 
@@ -239,6 +245,16 @@ class Robot:
                 f"{name!r} has no displacement to set", remedy="add it with impose(name, port, displacement=...)"
             )
         self._ports[name] = mounted.with_displacement(displacement)
+
+    def set_compliance(self, name: str, compliance: ArrayLike) -> None:
+        """Change how far what holds a given displacement gives way per effort (a hand that grips or lets go); motions take it
+        over from their next step on."""
+        mounted = self._ports[name]
+        if mounted.role is not Role.HELD:
+            raise InputError(
+                f"{name!r} has no displacement that is held", remedy="add it with impose(name, port, displacement=...)"
+            )
+        self._ports[name] = mounted.with_compliance(compliance)
 
     def move_pull(self, name: str, position: ArrayLike) -> None:
         """Pull a cable from another place in space (3,) [m] from now on; motions and controllers take it over.
@@ -281,7 +297,8 @@ class Robot:
         elif role is Role.HELD:
             own = old.attachment.port
             aim = old.displacement if same else own.reading(own.points)[: len(own.target_names)]
-            self.impose(name, port, displacement=aim, effort_limits=old.able, body=body)
+            give = old.compliance if same else None
+            self.impose(name, port, displacement=aim, effort_limits=old.able, compliance=give, body=body)
         elif role is Role.ACTUATOR:
             self.actuate(name, port, effort=old.limits.effort, body=body)
             self._ports[name] = replace(self._ports[name], limits=old.limits, effort=old.effort)
