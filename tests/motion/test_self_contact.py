@@ -1,4 +1,4 @@
-"""A body that touches itself: as two bodies do that are one, in pieces that are far apart along the material, and nowhere else."""
+"""A body that touches itself: as two bodies do, in pieces that are far apart along the material, and nowhere else."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ def ring(count=(28, 2, 2), radius=0.03, open_by=0.5):
     bar = make.box((1.0, 0.008, 0.012), count)
     angle = -0.5 * np.pi + 0.5 * open_by + (2 * np.pi - open_by) * bar.nodes[:, 0]
     far = radius + bar.nodes[:, 1]
-    return TetMesh(np.column_stack([far * np.cos(angle), far * np.sin(angle), bar.nodes[:, 2]]), bar.tets[:, [0, 2, 1, 3]])
+    return TetMesh(
+        np.column_stack([far * np.cos(angle), far * np.sin(angle), bar.nodes[:, 2]]), bar.tets[:, [0, 2, 1, 3]]
+    )
 
 
 def test_the_ends_of_a_ring_meet_and_momentum_is_kept():
