@@ -35,8 +35,8 @@ class Isolated:
         v <- v + w x (x - c),    w = I^-1 (L0 - L),    L = sum (x - c) x M v,    I = tr(S) 1 - S,    S = sum r M r^T
 
     with c the centre of mass, r = x - c. Uniform gravity does nothing to it. And once nothing acts on a piece any more, its
-    centre has the acceleration of gravity: forces of the past go on to act in a step of second order, and would move pieces that
-    have let go of each other aside. What supports, drag, obstacles, or ports with a force or a moment act on is left.
+    centre has the acceleration of gravity: forces of the past go on to act in a step of second order, and would move pieces
+    aside that have let go of each other. What supports, drag, obstacles, or ports with a force or a moment act on is left.
     """
 
     def __init__(
