@@ -1,4 +1,4 @@
-"""A body that touches itself: as two bodies that are one do, where it is far apart along the material, and nowhere else."""
+"""A body that touches itself: as two bodies do, in pieces that are far apart along the material, and nowhere else."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ def settled(robot: Robot) -> StepResult:
     size, or 1e-6 where it touches something: a ball on level ground does. A robot that nothing holds and that gets away by ten
     of its sizes (free fall, a slope) has status LOOSE, and the state is the one that it was made in. One that touches something
     and still moves after all steps has status NOT_CONVERGED, the state that it got to, and a cause that says how it moves.
-    Where a step on the way cannot be made, the result is that step's; where contact forces of the last one miss Coulomb's law, or
-    points are inside of what they touch, its status says so (ROUGH, INSIDE).
+    Where a step on the way cannot be made, the result is that step's; where contact forces of the last one miss Coulomb's law,
+    or points are inside of what they touch, its status says so (ROUGH, INSIDE).
     """
     require_kind_of(robot, "robot", Robot)
     return Statics(robot).solve() if robot.is_supported and not robot.touches else _settled_by_motion(robot)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.body import Assembly
 from pliant.port import Attachment
-from pliant.robot import _isolated_kernels as kernels
+from pliant.robot._isolated_kernels import add_spin, moment_about_center, put_mean
 from pliant.robot.begun import moment_of
 from pliant.robot.extra import ExtraRows
 from pliant.robot.state import State
@@ -34,9 +34,9 @@ class Isolated:
 
         v <- v + w x (x - c),    w = I^-1 (L0 - L),    L = sum (x - c) x M v,    I = tr(S) 1 - S,    S = sum r M r^T
 
-    with c the centre of mass, r = x - c. Uniform gravity does nothing to it. And once nothing acts on a piece any more, its centre
-    has the acceleration of gravity: forces of the past go on to act in a step of second order, and would move pieces that have
-    let go of each other aside. What supports, drag, obstacles, or ports with a force or a moment act on is left as it is.
+    with c the centre of mass, r = x - c. Uniform gravity does nothing to it. And once nothing acts on a piece any more, its
+    centre has the acceleration of gravity: forces of the past go on to act in a step of second order, and would move pieces
+    aside that have let go of each other. What supports, drag, obstacles, or ports with a force or a moment act on is left.
     """
 
     def __init__(
@@ -61,11 +61,12 @@ class Isolated:
     @cached_property
     def _masses(self) -> Array:
         """The sums of the rows of M (n,) [kg]."""
-        return self._momentum(np.ones((len(self._piece), 3)))[:, 0].copy()
+        return np.ascontiguousarray(self._momentum(np.ones((len(self._piece), 3)))[:, 0])
 
     def kept(self, before: State, after: State, extra: ExtraRows, gravity: Array) -> State:
-        """The state after a step with the angular momentum of before, where nothing acts from outside on its way; both with
-        efforts of extra rows (k,), those of contacts last. gravity (3,) [m/s^2]."""
+        """The state after a step with the angular momentum of before, where nothing acts from outside on its way.
+
+        Both states have efforts of extra rows (k,), those of contacts last; gravity (3,) [m/s^2]."""
         if not self.count or self._always.all():
             return after
         at_end, acted = self._groups(after, extra)
@@ -85,8 +86,8 @@ class Isolated:
             a, lagging = past.acceleration.copy(), past.lagging.copy()
             for one in np.unique(at_end[group >= 0]):
                 nodes = self._nodes((at_end == one) & (group >= 0))
-                kernels.put_mean(nodes, masses, gravity, a)
-                kernels.put_mean(nodes, masses, gravity, lagging)
+                put_mean(nodes, masses, gravity, a)
+                put_mean(nodes, masses, gravity, lagging)
             past = replace(past, acceleration=a, lagging=lagging)
         return replace(after, v=v, past=past)
 
@@ -95,7 +96,7 @@ class Isolated:
         return np.flatnonzero(np.append(chosen, False)[self._piece])
 
     def _groups(self, state: State, extra: ExtraRows) -> tuple[Ids, Flags]:
-        """Which group each piece is in, with those that it touches, (p,), and whether something acts on it from outside (p,)."""
+        """Which group each piece is in, with those that it touches (p,), and what something acts on from outside (p,)."""
         group, acted = np.arange(self.count), self._always.copy()
         for attachment, rows in zip(self._attachments, _rows(self._attachments), strict=True):
             efforts = state.efforts[rows]
@@ -137,21 +138,21 @@ def _put_back(nodes: Ids, masses: Array, momenta: Sequence[tuple[Array, Array]],
     (n, 3) before it and after; weighted: M x after it (n, 3)."""
     center, product, had = np.empty(3), np.empty((3, 3)), []
     for x, own in momenta:
-        kernels.moment_about_center(nodes, masses, x, own, center, product)
+        moment_about_center(nodes, masses, x, own, center, product)
         had.append(moment_of(product))
     x = momenta[-1][0]
-    if not kernels.moment_about_center(nodes, masses, x, weighted, center, product) > 0.0:
+    if not moment_about_center(nodes, masses, x, weighted, center, product) > 0.0:
         return
     size = np.trace(product)
     values, axes = np.linalg.eigh(size * np.eye(3) - 0.5 * (product + product.T))
     turns = values > NOTHING * size  # nodes in a line, or a single one, turn about nothing
     spin = axes[:, turns] @ (axes[:, turns].T @ (had[0] - had[1]) / values[turns])
-    kernels.add_spin(nodes, x, center, spin, v)
+    add_spin(nodes, x, center, spin, v)
 
 
 def _both(one: Ids, other: Ids) -> Ids:
     """Groups (p,) that are joined by one or the other."""
-    out = one.copy()
+    out: Ids = one.copy()
     for k, group in enumerate(other):
         out[out == out[k]] = out[group]
     return out
@@ -163,5 +164,8 @@ def _spread(group: Ids, acted: Flags) -> Flags:
 
 
 def _rows(attachments: Sequence[Attachment]) -> list[slice]:
-    ends = np.cumsum([0, *(a.row_count for a in attachments)])
-    return [slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    out, first = [], 0
+    for attachment in attachments:
+        out.append(slice(first, first + attachment.row_count))
+        first += attachment.row_count
+    return out
