@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pliant.bench.rolling import exact_share
 from pliant.errors import InputError
 from pliant.gallery import Choices, find, fingers, fingers_robot
 
@@ -44,6 +45,20 @@ def test_the_beam_is_held_moved_and_bent():
     assert run.ratios.max() <= fingers_robot.FRICTION + 1e-6
     assert run.risen.max() == pytest.approx(fingers.LIFT, abs=1e-3)
     assert run.dropped <= 0.01
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["beam", "box"])
+def test_decisions_are_exact(name):
+    """Of the problems on the way at least 97 % are solved exactly, where the exact search comes to an end."""
+    robot = fingers_robot.build(name)
+    decide = fingers_robot.inverse(robot)
+    state = fingers.gripped(robot, decide, 20)
+    targets = (fingers.beam_targets if name == "beam" else fingers.box_targets)(robot, state)
+    run = fingers.held(robot, decide, state, targets, 40)
+    share, left = exact_share([step.contact for step in run.steps])
+    assert left == 0
+    assert share >= 0.97
 
 
 @pytest.mark.thorough
