@@ -111,7 +111,7 @@ def box_targets(robot: Robot, state: State) -> Targets:
 class Fingers(Exhibit):
     """See `Exhibit`. What is held is said by --body: "beam" or "box"."""
 
-    title = "three fingertips hold and bend a soft beam"
+    title = "three fingertips hold a soft beam or a rigid box"
 
     def show(self, choices: Choices) -> Showing:
         """See `Exhibit`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,8 +158,8 @@ def plant_of(track: Track, friction: float) -> Robot:
 
 
 def driven(model: Robot, inverse: Inverse, plant: Robot, course: Course, duration: float) -> Driven:
-    """Closed loop for so long [s]: each step the model is put where the plant's pose was measured; the plant gets cable
-    lengths; nothing else is shared."""
+    """Closed loop for so long [s]: each step the model is put where the plant's pose was measured, with the speed that goes
+    with it; the plant gets cable lengths; nothing else is shared."""
     loop = _Loop(model, inverse, plant)
     home = plant.displacement(loop.there, "center")
     for _ in range(SETTLE):
@@ -190,6 +190,7 @@ class _Loop:
         self._model, self._inverse, self._plant = model, inverse, plant
         self._motion = Dynamics(plant, PLANT_STEP)
         self.state, self.there = model.rest(), plant.rest()
+        self._last = self.measured
         self.dropped, self.failed, self.lengths = 0, 0, [0.0] * wheel_robot.CABLES
 
     @property
@@ -198,8 +199,11 @@ class _Loop:
         return self._plant.displacement(self.there, "pose", as_target=True)
 
     def step(self, target: Array) -> None:
-        """Measure, decide, act."""
-        step = self._inverse.step(self._model.placed(self.state, "pose", self.measured), center=target)
+        """Measure, decide, act. The model goes on as fast as the measured places say."""
+        last, self._last = self._last, self.measured
+        state = self._model.placed(self.state, "pose", self._last)
+        speed = (self._last[:3] - last[:3]) / wheel_robot.STEP
+        step = self._inverse.step(replace(state, v=state.v + speed - state.v.mean(axis=0)), center=target)
         self.dropped, self.failed = self.dropped + bool(step.relaxed), self.failed + (not step.ok)
         self.state, self.lengths = step.state, [float(own[0]) for own in step.displacements.values()]
         self.there = _moved(self._plant, self._motion, self.there, self.lengths)

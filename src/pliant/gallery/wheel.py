@@ -52,7 +52,7 @@ class Wheel(Exhibit):
         figures.append(Figure(f"wheel.{name}_replayed", 1e3 * blind, "mm", 1e3 * float(run.ways[-1]), "the model's"))
 
         def draw(path: Path) -> None:
-            draw_bodies(robot, run.states[-2], path, title=self.title, view=(100, -90))
+            draw_bodies(robot, run.states[-2], path, title=self.title, view=(60, -90))
 
         return Showing(tuple(figures), draw, _remarks(run))
 

@@ -33,7 +33,7 @@ CABLES, COURSE, RATE, STRONGEST = 4, 0.012, 0.15, 5.0
 FRICTION, GRAVITY = 0.8, 9.81
 POINTS, INSIDE = 34, 0.99
 """Around each edge of the rim, which may touch the ground; at which share of the radius."""
-STEP, ENERGY = 0.010, 0.5
+STEP, ENERGY = 0.010, 1.0
 """Time step [s]; weight of the work of cables and contacts beside the error of the centre."""
 
 
@@ -83,7 +83,7 @@ def build(
             displacement_rate=RATE,
         )
     robot.effect("center", Center())
-    robot.sense("pose", Frame(middle * np.array(ways)))
+    robot.sense("pose", Frame(middle * np.array(ways[::2])))
     surface = rim(mesh, points)
     on = TRACKS[track] if isinstance(track, str) else track
     robot.touch(TOUCH, on.obstacle(under(mesh), friction), surface=surface)

@@ -63,10 +63,12 @@ class Frame(Port):
         self.straight = not self._turns
         self._from = np.eye(3)
         self._arms = np.empty((0, 3))
+        self._seen: tuple[Array, Array] | None = None
 
     def seen_by(self, body: Body) -> Frame:
         """With the region's places on this body as points."""
         attached = copy(self)
+        attached._seen = None
         attached.points, attached.nodes = located(self._where, body, "Frame")
         count = len(attached.points)
         attached._arms = (attached.points - attached.points.mean(axis=0)) / count
@@ -81,8 +83,11 @@ class Frame(Port):
         return attached
 
     def orientation(self, p: Array) -> Array:
-        """R [3, 3]: the rotation from rest with the points at p [k, 3]."""
-        return nearest_rotation(p.T @ self._arms)
+        """R [3, 3]: the rotation from rest with the points at p [k, 3]; asked again and again with the same."""
+        seen = self._seen
+        if seen is None or not np.array_equal(seen[0], p):
+            self._seen = seen = p.copy(), nearest_rotation(p.T @ self._arms)
+        return seen[1]
 
     def reference(self, p: Array) -> Array:
         return self.orientation(p) if self._turns else np.eye(3)
@@ -126,15 +131,21 @@ class Frame(Port):
         center = p.mean(axis=0)
         if not self._turns:
             return np.asarray(center[self._rows])
-        rotation = logarithm(self.orientation(p) @ self._from.T)
-        return np.asarray(np.concatenate([center, rotation])[self._rows])
+        return np.asarray(np.concatenate([center, self._turn(p)])[self._rows])
+
+    def _turn(self, p: Array) -> Array:
+        """log(R R_ref^T), (3,): nothing where it is faced."""
+        R = self.orientation(p)
+        return np.zeros(3) if R is self._from else logarithm(R @ self._from.T)
 
     def slope(self, p: Array) -> Array:
         out = np.zeros((6, len(p), 3))
         out[np.arange(3), :, np.arange(3)] = 1 / len(p)
         if self._turns:
-            J = logarithm_slope(logarithm(self.orientation(p) @ self._from.T))
-            out[3:] = np.einsum("rs,skc->rkc", J, self.spins(p))
+            turn = self._turn(p)
+            out[3:] = spins = self.spins(p)
+            if turn.any():
+                out[3:] = np.einsum("rs,skc->rkc", logarithm_slope(turn), spins)
         return np.asarray(out[self._rows])
 
     def spins(self, p: Array) -> Array:
@@ -178,8 +189,7 @@ class Frame(Port):
 
     def _fit(self, p: Array) -> tuple[Array, Array, Array]:
         """R, V = A R^T and (tr V I - V)^-1."""
-        A = p.T @ self._arms
-        R = nearest_rotation(A)
+        A, R = p.T @ self._arms, self.orientation(p)
         V = A @ R.T
         V = 0.5 * (V + V.T)
         turning = np.trace(V) * np.eye(3) - V
