@@ -39,7 +39,7 @@ variants = [{"radius": 0.13 + 0.002 * (k % 20), "thickness": 0.003 + 0.0002 * (k
 ROWS = {"y": (-0.01, -0.005, 0.0, 0.005, 0.01), "x": tuple(i * 0.003 for i in range(-5, 5))}
 def build(radius, thickness):
     from pliant.gallery import tripods
-    return tripods.build(tripods.Design(radius=radius, thickness=thickness), elements=6)
+    return tripods.build(tripods.Design(radius=radius, thickness=thickness), elements=8)
 def evaluate(radius, thickness):
     from pliant.analysis.workspace import _Walk
     grid = Grid("pose", ROWS)

@@ -70,7 +70,7 @@ def test_a_plant_measures_by_its_sensors():
     assert plant.wiring.measurement_units == ("rad",) * 6 + ("counts",) * 6
     assert "pose.x" not in plant.wiring.measurements
     with pytest.raises(InputError, match="measured ports of one row"):
-        SimulatedPlant(tripods.build(elements=4), 0.02, kind="displacement", sensors={"pose": Encoder(1e-3)})
+        SimulatedPlant(tripods.build(elements=8), 0.02, kind="displacement", sensors={"pose": Encoder(1e-3)})
 
 
 def test_a_hand_holds_through_its_grip():

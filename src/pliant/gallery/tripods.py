@@ -10,6 +10,8 @@ What the paper does not give in its text is chosen here:
 - the rest shape of a rod: a quadratic Bezier curve in the plane through the device's axis, from the motor to its attachment,
   10 mm from the axis, with its middle control point 30 mm outside of the motor at the height of the attachment: it leaves the
   motor steeply, a little outwards, and arrives level. The device as built is free of stress but for its weight.
+- a flex sensor sits from 50 mm to 145 mm of a rod's 204 mm, where pushes on the handle bend it the most: there six of them tell
+  poses apart ten times as well as next to the motors.
 - motors turn by 1.2 rad each way, whatever the modulus (`ANGLE`);
 - the handle's 8 g have the inertia of a cylinder, 20 mm thick and 10 mm longer than the attachments are apart.
 
@@ -60,8 +62,8 @@ SETTLING = 0.022
 """Time after which a motor is within 2 % of where it should be [s]."""
 TORQUE_RATE, ANGLE_RATE = 10.0, 10.0
 """How fast torques and angles may change [N m/s, rad/s]."""
-SENSOR_LENGTH = 0.095
-"""Active length of a flex sensor, from the rod's end at the motor on [m]."""
+SENSOR_BEGIN, SENSOR_LENGTH = 0.050, 0.095
+"""Where a flex sensor begins, from the rod's end at the motor on, and its active length [m]."""
 ELEMENTS = 14
 """Per rod."""
 RADIUS, TILT, SPEED, RATE = 0.020, 0.20, 0.050, 50.0
@@ -165,18 +167,21 @@ def handle(design: Design = PAPER) -> RigidBody:
 
 
 def sensed_sections(rods: RodBody, k: int) -> list[str]:
-    """Names of the sections of rod k within the sensor's length, from the one next to the motor on."""
+    """Names of the sections of rod k within the sensor's length, outwards."""
     per_rod = len(rods.lengths) // COUNT
-    places = np.cumsum(rods.lengths[k * per_rod : (k + 1) * per_rod])
-    return [f"{k}.{j + 1}" for j in np.flatnonzero(places <= SENSOR_LENGTH * (1 + 1e-9))]
+    places = np.cumsum(rods.lengths[k * per_rod : (k + 1) * per_rod]) - SENSOR_BEGIN
+    return [f"{k}.{j + 1}" for j in np.flatnonzero((places >= -1e-9) & (places <= SENSOR_LENGTH * (1 + 1e-9)))]
 
 
 def bends(design: Design, rods: RodBody) -> dict[str, Port]:
     """A sensor per rod that has not been calibrated: by how much the rod has bent over the sensor's length [rad]."""
-    return {
-        name: Flex({sensed_sections(rods, k)[-1]: 1.0}, axis=design.axis(k), base=f"{k}.start")
-        for k, name in enumerate(SENSORS)
-    }
+    out: dict[str, Port] = {}
+    for k, name in enumerate(SENSORS):
+        inside = sensed_sections(rods, k)
+        if len(inside) < 2:
+            raise InputError(f"rod {k} has {len(inside)} section(s) under its sensor", remedy="take more elements")
+        out[name] = Flex({inside[-1]: 1.0, inside[0]: -1.0}, axis=design.axis(k), base=f"{k}.start")
+    return out
 
 
 def pose(position: Any = (0.0, 0.0, 0.0), tilt: Any = (0.0, 0.0)) -> Array:

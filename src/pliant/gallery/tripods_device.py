@@ -21,6 +21,7 @@ from pliant.analysis import Table
 from pliant.analysis.calibration import Candidates, corners
 from pliant.body import RodBody
 from pliant.device import BendSensor, Encoder, Sensor, SimulatedPlant
+from pliant.device.wiring import Kind
 from pliant.gallery.tripods import (
     CAPSTAN,
     COUNT,
@@ -28,6 +29,7 @@ from pliant.gallery.tripods import (
     HANDLE,
     MOTORS,
     PAPER,
+    SENSOR_BEGIN,
     SENSOR_LENGTH,
     SENSORS,
     SETTLING,
@@ -48,11 +50,11 @@ ROWS = "x y z rx rz"
 """What a hand holds: all but the turn about y."""
 GRIP = np.array([1 / 2000.0] * 3 + [1 / 5.0] * 2)
 """Compliance of a firm grip: [m/N] and [rad/(N m)]."""
-PLAY, BOW, NOISE = 0.105, 0.6, 0.003
+PLAY, BOW, NOISE = 0.09, 0.9, 0.003
 """Of a strip, as shares of its range: width of its hysteresis, how far from straight it is, standard deviation of its noise."""
 CORNER = 0.8
 """Angles of the corners that a calibration goes to [rad]."""
-RANGE = 0.9
+RANGE = 0.52
 """How far a strip bends each way [rad]."""
 
 
@@ -72,13 +74,15 @@ def robot(
 
 
 def strips(design: Design, rods: RodBody, seed: int) -> dict[str, Port]:
-    """What the strips feel [rad]: bends along the rods, from 0 to 15 mm behind the motor to 80 to 95 mm, each part of a rod
-    by a weight of its own between 0.85 and 1.15."""
-    rng, out = np.random.default_rng(seed), {}
+    """What the strips feel [rad]: bends along the rods over about their length, up to 5 mm off their place, each part of a
+    rod by a weight of its own between 0.85 and 1.15."""
+    rng = np.random.default_rng(seed)
+    out: dict[str, Port] = {}
     per_rod = len(rods.lengths) // COUNT
     for k, name in enumerate(SENSORS):
         places = np.concatenate([[0.0], np.cumsum(rods.lengths[k * per_rod : (k + 1) * per_rod])])
-        begin, end = rng.uniform(0.0, 0.015), rng.uniform(0.080, SENSOR_LENGTH)
+        begin = SENSOR_BEGIN + rng.uniform(-0.005, 0.005)
+        end = begin + SENSOR_LENGTH
         inside = np.flatnonzero((places >= begin) & (places <= end))
         weights = rng.uniform(0.85, 1.15, len(inside) - 1)
         share = np.zeros(len(places))
@@ -110,9 +114,11 @@ def device(
     seed: int = 0,
     given: dict[str, Sensor] | None = None,
     start: ArrayLike | None = None,
+    kind: Kind = "displacement",
 ) -> SimulatedPlant:
     """The device. h [s]: its step; hand: targets (7,) of the handle by time, None: nobody holds it; grip (5,): compliance of
-    the hand [m/N, rad/(N m)], zeros for an arm; camera: measure the handle's pose, too; seed: of noise; given: sensors."""
+    the hand [m/N, rad/(N m)], zeros for an arm; camera: measure the handle's pose, too; seed: of noise; given: sensors;
+    start (6,): of the motors; kind: "effort" for motors that are told torques, or are off."""
     made = robot() if on_desk is None else on_desk
     motions = {}
     if hand is not None:
@@ -120,7 +126,7 @@ def device(
         made.impose(HAND, Frame(reach, rows=ROWS), displacement=pose(), compliance=grip, body=HANDLE)
         motions[HAND] = hand
     return SimulatedPlant(
-        made, h, kind="displacement", settling=SETTLING / np.log(50.0), scheme="euler", seed=seed,
+        made, h, kind=kind, settling=SETTLING / np.log(50.0), scheme="euler", seed=seed,
         sensors=sensors() if given is None else given, motions=motions,
         measures=(*MOTORS, *SENSORS, *(("pose",) if camera else ())), start=start,
     )  # fmt: skip
