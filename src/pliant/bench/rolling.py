@@ -18,7 +18,7 @@ from pliant.shape import TetMesh
 from pliant.view import Figure
 from pliant.view.figures import bounded
 
-WAY, APART, TRIES = 0.03, 4, 9
+WAY, APART, TRIES = 0.03, 8, 30
 """How far it rolls [m]; every how manieth step is looked at, how often: the best counts."""
 AHEAD = 0.003
 """Of targets, from where the wheel is [m]."""
