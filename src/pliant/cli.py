@@ -484,7 +484,8 @@ def doctor() -> None:
 @app.command()
 def bench(
     what: Annotated[
-        str, typer.Argument(help="What to measure: contact, fem, held, inverse, qp, realtime, rods or springs.")
+        str,
+        typer.Argument(help="What to measure: contact, fem, haptics, held, inverse, qp, realtime, rods or springs."),
     ],
     json: JsonPath = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Also measure on this tet mesh (in mm).")] = None,  # noqa: UP045
@@ -532,6 +533,16 @@ def bench(
 
         figures = repeated(measured, repeats)
         title = f"the diamond robot at two rates for {seconds:.0f} s, beside a bare loop; then its model's process is killed"
+    elif what == "haptics":
+        from pliant.bench import haptics
+
+        def rendered() -> list[Figure]:
+            found, said = haptics.measure(seconds)
+            lines.extend(said)
+            return found
+
+        figures = repeated(rendered, repeats)
+        title = f"the haptic device for {seconds:.0f} s with measurements replayed, beside a bare loop"
     elif what == "contact":
         from pliant.bench import contact
 
@@ -547,7 +558,7 @@ def bench(
     else:
         raise InputError(
             f"there is no benchmark {what!r}",
-            remedy="choose: contact, fem, held, inverse, qp, realtime, rods or springs",
+            remedy="choose: contact, fem, haptics, held, inverse, qp, realtime, rods or springs",
         )
     print_figures(figures, title)
     print("\n".join(lines))
@@ -556,7 +567,7 @@ def bench(
 
 @app.command()
 def paper(
-    name: Annotated[str, typer.Argument(help="Which one: largilliere2015, cronos.")],
+    name: Annotated[str, typer.Argument(help="Which one: largilliere2015, koehler2023, cronos.")],
     out: Annotated[Path, typer.Option(help="Folder for the plots.")] = Path("pliant-out"),
     json: JsonPath = None,
     data: Annotated[Optional[Path], typer.Option(help="Folder with measurements of others, where needed.")] = None,  # noqa: UP045

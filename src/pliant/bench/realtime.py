@@ -41,7 +41,7 @@ def measure(seconds: float = 60.0) -> tuple[list[Figure], list[str]]:
             ours.append(run.timing)
             models += run.models
             typical = float(np.median(run.timing.latencies))
-            quiet, rights = _bare_loop(min(SLICE, seconds), controller.core, typical)
+            quiet, rights = bare_loop(min(SLICE, seconds), controller.core, typical)
             bare.append(quiet)
         load = f"; load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
         lines.append(
@@ -61,7 +61,7 @@ def _models_alone(controller: TwoRates, seconds: float) -> float:
     return (box.number - first) / (time.monotonic() - begin)
 
 
-def _bare_loop(seconds: float, core: int | None, busy: float) -> tuple[Timing, Rights]:
+def bare_loop(seconds: float, core: int | None, busy: float) -> tuple[Timing, Rights]:
     """The same priority and core, the same deadlines, and nothing to do but to watch the clock for `busy` seconds, which is
     what a command takes: where that takes longer, the machine was away."""
     timing = Timing(int(1.2 * seconds * RATE) + 100, 1 / RATE)

@@ -6,6 +6,7 @@ LoopLog       everything that it sees and does, to a recording
 simulate      two rates in simulated time, on a plant that is not the model
 Observer      where effectors are and what pushes them, by sensors: one more question
 Haptics       what a hand feels of a robot: observe, ask a fixture, render, filter, guard; render runs it in simulated time
+HapticLoop    the same in real time, with models from another process
 Fixture       what is not free: FreeSpace, Point, Wall, Line, Box, Circle, sums of them, and one's own
 SensingLoop   the model where sensors say that the robot is
 Correction    what was measured to be missed, added to the targets
@@ -15,6 +16,7 @@ from pliant.control.controller import Controller
 from pliant.control.correction import Correction
 from pliant.control.coupling import Coupling
 from pliant.control.fixtures import Fixture, FreeSpace, Limit
+from pliant.control.haptic_loop import HapticLoop
 from pliant.control.haptic_run import HapticRun, render
 from pliant.control.haptics import Haptics
 from pliant.control.inverse import Inverse
@@ -37,6 +39,7 @@ __all__ = [
     "DecisionStatus",
     "Fixture",
     "FreeSpace",
+    "HapticLoop",
     "HapticRun",
     "Haptics",
     "HeldTarget",

@@ -85,13 +85,13 @@ def keep_model(plan: ModelPlan, names: Names) -> None:
     """The keeper: a worker runs as long as there are restarts left; it says when a spare is ready to take over. It ends when it
     is told to, or when the process that started it has died."""
     stay_shielded()
-    _keep_to(plan.cores)
+    keep_to(plan.cores)
     with Flags(BOARD, names[0]) as board:
         start, left = partial(_Worker, plan, names, board), plan.restarts
         worker, free = start(WORKERS[0]), WORKERS[1]
         worker.begin()
         spare = start(free) if plan.standby and left else None
-        while _parent_lives() and not board.values[QUIT]:
+        while parent_lives() and not board.values[QUIT]:
             worker.process.join(0.02)
             board.values[SPARE] = spare is not None and spare.warm
             if worker.process.exitcode is None and not worker.stuck:
@@ -141,18 +141,18 @@ class _Worker:
         return bool(last > 0 and time.monotonic() - last > max(self._patience, 20 * took))
 
 
-def _parent_lives() -> bool:
+def parent_lives() -> bool:
     parent = multiprocessing.parent_process()
     return parent is not None and parent.is_alive()
 
 
-def _keep_to(cores: tuple[int, ...]) -> None:
+def keep_to(cores: tuple[int, ...]) -> None:
     """Leave the other cores to the control loop."""
     if cores and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, cores)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Let the system kill this process when the one that started it dies, whatever it is doing then (Linux; prctl(2)): a worker
     that was held up must not write models beside the next one."""
     if sys.platform == "linux":
@@ -164,8 +164,8 @@ def _die_with_parent() -> None:
 def run_model(plan: ModelPlan, names: Names, place: int) -> None:
     """The worker: builds the robot, gets warm, waits for its turn, and keeps the model up to date until it is told to quit."""
     stay_shielded()
-    _die_with_parent()
-    _keep_to(plan.cores)
+    die_with_parent()
+    keep_to(plan.cores)
     question = Question(plan.build())
     loop = ModelLoop(question, kind=plan.kind, tangent=plan.tangent, energy=plan.energy)
     for _ in range(3):
@@ -177,7 +177,7 @@ def run_model(plan: ModelPlan, names: Names, place: int) -> None:
     ):
         board.values[place + WARM] = 1.0
         while not board.wait(place + GO, 0.05):
-            if board.values[QUIT] or not _parent_lives():
+            if board.values[QUIT] or not parent_lives():
                 return
         _make_models(plan, loop, board, place, models, commands)
 
@@ -195,7 +195,7 @@ def _make_models(
     loop.settle(np.array(command["command"]))
     pace = Pace(plan.rate) if plan.rate is not None else None
     last = time.monotonic()
-    while _parent_lives() and not board.values[QUIT]:
+    while parent_lives() and not board.values[QUIT]:
         begin = time.monotonic()
         commands.read(command)
         loop.question.give(command["given"])

@@ -83,7 +83,9 @@ class SensingQuestion(Question):
         n = len(self.sought)
         self.course = np.tile([-np.inf, np.inf], (n, 1))
         self.effort_rate, self.displacement_rate = np.full(n, np.inf), np.full(n, np.inf)
-        self._boundless, self._wary = np.full(n, np.inf), []
+        self.endless = self._boundless = np.full(n, np.inf)
+        """As far as efforts may go from the model's."""
+        self._wary = []
 
 
 class Observer:
@@ -136,7 +138,7 @@ class Observer:
         for name, rate in fastest.items():
             self._rates[self.question.wanted.parts[name]] = float(rate)
         self._last, self._since = np.full(count, np.nan), np.zeros(count)
-        self._efforts = np.zeros(len(robot.row_names))
+        self._efforts, self._delta = np.zeros((2, len(robot.row_names)))
         self.usable = np.ones(count, bool)
         self.rows, self.x, self.wrench = np.zeros(e), np.zeros(e), np.zeros(e)
         self.torques = np.zeros(len(self._actuators))
@@ -160,28 +162,35 @@ class Observer:
     ) -> ObserverStatus:
         """By a model and what was measured (k,), in the order of `labels`. known (a,): efforts of motors that are told efforts;
         interval [s]: since the last measurement; number: of the model, by which it is known again (negative: it is not)."""
-        self._sort_out(measured, interval)
-        asked = self.decider.desk.asked
-        asked.S[:] = np.where(self.usable, self.question.weights, 0.0)
-        if self.usable.sum() < min(len(self._effectors), len(self.labels)):
-            self.status = ObserverStatus.BLIND
+        if self.explain(model, measured, known=known, interval=interval) is ObserverStatus.BLIND:
             return self.status
-        self.decider.desk.course.wanted[:] = np.where(self.usable, measured, 0.0)
+        self.rows[:] = self._delta[self._effectors]
+        self.x[:] = self.places.from_rest(self.rows, model.references)
+        self.wrench[:], self.torques[:] = self._efforts[self._effectors], self._efforts[self._actuators]
+        self._reckon(model, number)
+        return self.status
+
+    def explain(
+        self, model: ModelNumbers, measured: Array, *, known: Array | None = None, interval: float = np.inf
+    ) -> ObserverStatus:
+        """The efforts that explain what was measured, and nothing else of `observe`: for whoever goes there."""
+        self._sort_out(measured, interval)
+        asked, wanted = self.decider.desk.asked, self.decider.desk.course.wanted
+        asked.S[:] = np.where(self.usable, self.question.weights, 0.0)
+        self.status = ObserverStatus.BLIND
+        if self.usable.sum() < min(len(self._effectors), len(self.labels)):
+            return self.status
+        wanted[:] = np.where(self.usable, measured, 0.0)
         self._efforts[:] = model.efforts
         if known is not None and len(self.question.known):
             self._efforts[self.question.known] = known
-        numbers = ModelNumbers(model.W, model.delta_free, self._efforts, model.references, self.question._boundless)
+        numbers = ModelNumbers(model.W, model.delta_free, self._efforts, model.references, self.question.endless)
         if not self.decider.decide(numbers, -1.0).ok:
-            self.status = ObserverStatus.BLIND
             return self.status
         self._efforts[self.question.sought] = self.decider.efforts
-        delta = model.W @ self._efforts + model.delta_free
-        self.rows[:] = delta[self._effectors]
-        self.x[:] = self.places.from_rest(self.rows, model.references)
-        self.wrench[:], self.torques[:] = self._efforts[self._effectors], self._efforts[self._actuators]
-        over = asked.S * (delta[self.question.wanted.rows] - self.decider.desk.course.wanted)
+        self._delta = model.W @ self._efforts + model.delta_free
+        over = asked.S * (self._delta[self.question.wanted.rows] - wanted)
         self.misfit = float(np.sqrt(over @ over / max(1, int(self.usable.sum()))))
-        self._reckon(model, number)
         if self.misfit > MISFIT:
             self.status = ObserverStatus.CONTRADICTED
         else:

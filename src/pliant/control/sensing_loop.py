@@ -50,7 +50,7 @@ class SensingLoop:
         None where nothing can be told, or no model made there: then the state is as before."""
         before = self.state
         try:
-            status = self.observer.observe(self.question.numbers(self.model), measured, known=known)
+            status = self.observer.explain(self.question.numbers(self.model), measured, known=known)
             if status is ObserverStatus.BLIND:
                 raise PliantError(f"nothing is observed: {status.name}", remedy=status.value)
             followed = self.here.follow(self.observer.efforts(), largest_move=self._reach)

@@ -12,7 +12,7 @@ chosen so that as much is left here, two thirds of it by hysteresis.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -112,7 +112,7 @@ def device(
     on_desk: Robot | None = None,
     camera: bool = False,
     seed: int = 0,
-    given: dict[str, Sensor] | None = None,
+    given: Mapping[str, Sensor] | None = None,
     start: ArrayLike | None = None,
     kind: Kind = "displacement",
 ) -> SimulatedPlant:
