@@ -7,7 +7,7 @@ simulate      two rates in simulated time, on a plant that is not the model
 Observer      where effectors are and what pushes them, by sensors: one more question
 Haptics       what a hand feels of a robot: observe, ask a fixture, render, filter, guard; render runs it in simulated time
 HapticLoop    the same in real time, with models from another process
-Fixture       what is not free: FreeSpace, Point, Wall, Line, Box, Circle, sums of them, and one's own
+Fixture       what is not free: FreeSpace, Point, Wall, Line, Box, Circle, sums of them, and your own
 SensingLoop   the model where sensors say that the robot is
 Correction    what was measured to be missed, added to the targets
 """

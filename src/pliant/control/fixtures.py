@@ -6,7 +6,7 @@ along each the effector is to go: n . (goal - x) = way. Nothing that is said is 
 Each such `Limit` is rigid, or a spring and a damper, k s + b ds/dt = push, by whose stretch s the goal stays behind; it holds
 on both sides, or on one (a wall), and then only while the effector is beyond it or about to be, were it let go.
 
-    class Ramp(Fixture):                                    # a fixture of one's own: a floor that rises with x
+    class Ramp(Fixture):                                    # a fixture of your own: a floor that rises with x
         def limits(self, x):
             n = np.array([-0.3, 1.0, 0.0, 0.0, 0.0]) / np.hypot(0.3, 1.0)
             return [Limit(n, -(n @ x), one_sided=True)]

@@ -1,4 +1,4 @@
-"""A check for ports of one's own: slope and curvature by finite differences."""
+"""A check for ports of your own: slope and curvature by finite differences."""
 
 from __future__ import annotations
 

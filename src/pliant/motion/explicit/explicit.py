@@ -90,7 +90,7 @@ class Explicit:
         materials = bool(self.around.actuation or self.around.laws)
         self.springs = body if isinstance(body, Springs) else Springs.of(body, materials=materials)
         self.cells = Cells(body.lattice.cells, body.lattice.labels) if isinstance(body, SpringBody) else None
-        """What the springs stand for; None where they come from arrays of one's own."""
+        """What the springs stand for; None where they come from arrays of your own."""
         if integrator not in REACH:
             raise InputError(f"integrator is {integrator!r}", remedy=f"choose among {list(REACH)}")
         if precision not in ("double", "single"):

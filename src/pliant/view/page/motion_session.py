@@ -156,7 +156,7 @@ class MotionSession(Paced):
                 now = 1.0 / RATE / max(time.perf_counter() - begin, 1e-9)
                 self._pace = now if self._pace == 0 else 0.9 * self._pace + 0.1 * now
                 self._fault = "" if run.ok else run.status.value
-            except Exception as error:  # a page must outlive whatever a robot of one's own does
+            except Exception as error:  # a page must outlive whatever a robot of yours does
                 self._fault = f"{type(error).__name__}: {error}"
             if self._fault:
                 self._running = False

@@ -244,7 +244,7 @@ class Session(Paced):
                 self.robot.require_unchanged(self._made_for, "page")
                 outcome = self._stepping.step(before.state, wish, interval)
                 fault = False
-            except Exception as error:  # a page must outlive whatever a robot or a port of one's own does
+            except Exception as error:  # a page must outlive whatever a robot or a port of yours does
                 remedy = f"{type(error).__name__}: {error}; the last good state is held, press Reset"
                 outcome = replace(self._outcome, ok=False, word="FAULT", remedy=remedy, active=(), times={})
                 fault = True
