@@ -283,7 +283,7 @@ def zwidth(
     scheduler: Scheduler = None,
     resume: Resume = False,
 ) -> None:
-    """The softest and the stiffest wall that a haptic device renders without trembling, over rate and delay, in simulated time."""
+    """The softest and the stiffest wall that a haptic device renders without trembling, over rate and delay."""
     from pliant.analysis.campaign import cluster
     from pliant.analysis.zwidth import zwidth as ranged
     from pliant.view.maps import draw_zwidth

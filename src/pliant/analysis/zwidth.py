@@ -1,7 +1,7 @@
 """The range of stiffness that a wall can be rendered with (Z-width): the stiffest stable one, over rate and delay.
 
-Whether a wall of a stiffness is stable is asked of whoever can say, such as a run in simulated time that ends at rest or does not.
-Stiffness is looked for between two ends, by halves of its logarithm.
+Whether a wall of a stiffness is stable is asked of whoever can say, such as a run in simulated time that ends at rest or
+does not. Stiffness is looked for between two ends, by halves of its logarithm.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Stable = Callable[[float], bool]
 
 
 def stable_range(is_stable: Stable, low: float, high: float, *, rounds: int = 6) -> tuple[float, float]:
-    """The softest and the stiffest stable wall between low and high, around their geometric middle; (nan, nan) where that is not
-    stable. An end that is stable itself is the answer for that side: the range may go on beyond it.
+    """The softest and the stiffest stable wall between low and high, around their geometric middle; (nan, nan) where that is
+    not stable. An end that is stable itself is the answer for that side: the range may go on beyond it.
 
     >>> softest, stiffest = stable_range(lambda k: 30.0 < k < 7000.0, 10.0, 100000.0, rounds=20)
     >>> round(softest), round(stiffest)

@@ -26,8 +26,8 @@ SECONDS = 1.0
 
 
 def is_stable(stiffness: float, rate: float, delay: float) -> bool:
-    """Whether a handle that a hand (500 N/m) pushes 4 mm into a wall comes to rest within a second, on a device with encoders and
-    strips without hysteresis, 5 % stiffer than the model."""
+    """Whether a handle that a hand (500 N/m) pushes 4 mm into a wall comes to rest within a second, on a device with encoders
+    and strips without hysteresis, 5 % stiffer than the model."""
     model = tripods.build(elements=8)
     desk = tripods.build(elements=10, modulus=1.05 * tripods.E, damping=(2.0, 0.002))
     encoders: dict[str, Sensor] = {name: Encoder(tripods.ENCODER, tripods.CAPSTAN) for name in tripods.MOTORS}
