@@ -276,6 +276,51 @@ def sweep(
 
 
 @app.command()
+def zwidth(
+    robot: Annotated[str, typer.Argument(help="A haptic robot of the gallery: tripods.")],
+    rates: Annotated[str, typer.Option(help="Rates of commands [Hz].")] = "125,250,500",
+    delays: Annotated[str, typer.Option(help="Delays of measurements [s].")] = "0,0.01,0.02",
+    out: OutFolder = Path("pliant-out"),
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    resume: Resume = False,
+) -> None:
+    """The softest and the stiffest wall that a haptic device renders without trembling, over rate and delay."""
+    from pliant.analysis.campaign import cluster
+    from pliant.analysis.zwidth import zwidth as ranged
+    from pliant.view.maps import draw_zwidth
+
+    if robot != "tripods":
+        raise InputError(f"{robot!r} is no haptic device", remedy="choose tripods")
+    from pliant.gallery import tripods_wall
+
+    before, stem = _files_in(out), out / f"zwidth_{robot}"
+    numbers = [_numbers_of(text, name) for text, name in ((rates, "--rates"), (delays, "--delays"))]
+    with cluster(scheduler) as executor:
+        table = ranged(
+            tripods_wall.width, numbers[0], numbers[1], executor=executor, workers=workers,
+            journal=stem.with_suffix(".jsonl"), resume=resume,
+        )  # fmt: skip
+    for k in range(len(table)):
+        row = {name: table[name][k] for name in table.columns}
+        print(
+            f"{row['rate']:6.0f} Hz, {1e3 * row['delay']:4.0f} ms late: {row['softest']:.3g} to {row['stiffest']:.3g} N/m"
+        )
+    for written in table.write(stem):
+        _tell_written("table", written, before)
+    draw_zwidth(table, stem.with_suffix(".png"), title=f"{robot}: stable walls, looked for from 20 to 200,000 N/m")
+    _tell_written("picture", stem.with_suffix(".png"), before)
+
+
+def _numbers_of(text: str, name: str) -> list[float]:
+    """What "125,250" says."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{name} is {text!r}", remedy="give numbers with commas in between") from None
+
+
+@app.command()
 def calibrate(
     robot: Annotated[str, typer.Argument(help="A robot of the gallery with sensors of bending: tripods.")],
     table: Annotated[

@@ -38,7 +38,7 @@ Method = Literal["best", "l1"]
 
 MOST = 3
 """Coefficients, the constant counted."""
-DOUBT = 1.6
+DOUBT = 1.3
 """How much more sensors err in use than on the course that they were calibrated on: hands bend rods otherwise than motors do,
 and hysteresis is there to stay. Measured on the simulated haptic device."""
 GAMMAS = 30

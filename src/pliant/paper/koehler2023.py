@@ -8,7 +8,9 @@ handle. The controller is told encoder steps and counts of an ADC only. Time is 
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from pliant.analysis import Calibration, Grid, Table, calibrate, workspace
 from pliant.analysis.calibration import predicted_rotations
 from pliant.control.haptic_run import HapticRun
+from pliant.exchange import usable_cores
 from pliant.gallery import tripods, tripods_device
 from pliant.motion import Statics
 from pliant.paper import koehler2023_plots as plots
@@ -80,14 +83,15 @@ def workspaces(counts: tuple[int, int] = COUNTS) -> dict[tuple[str, float, float
     """Figures 4 ("places") and 5 ("tilts"), by kind, modulus and limit of torque."""
     grids = {"places": Grid.around("pose", PLACES, counts[0], home=UPRIGHT)}
     grids["tilts"] = Grid.around("pose", TILTS, counts[1], home=UPRIGHT)
-    return {
-        (kind, modulus, torque): workspace(
-            "pliant.gallery.tripods:build", grid, options={"modulus": modulus * tripods.E, "torque": torque},
-            name=f"figure {4 if kind == 'places' else 5}, E x {modulus:g}, {torque:g} N m",
-        )
-        for kind, grid in grids.items()
-        for modulus, torque in CASES
-    }  # fmt: skip
+    with ProcessPoolExecutor(len(usable_cores()), mp_context=get_context("spawn")) as pool:  # one for all: it starts slowly
+        return {
+            (kind, modulus, torque): workspace(
+                "pliant.gallery.tripods:build", grid, options={"modulus": modulus * tripods.E, "torque": torque},
+                name=f"figure {4 if kind == 'places' else 5}, E x {modulus:g}, {torque:g} N m", executor=pool,
+            )
+            for kind, grid in grids.items()
+            for modulus, torque in CASES
+        }  # fmt: skip
 
 
 def extents(found: dict[tuple[str, float, float], Table]) -> Array:

@@ -1,4 +1,4 @@
-"""Pictures of tables: slices of a workspace in colours, and what a sweep has found best."""
+"""Pictures of tables: slices of a workspace in colours, what a sweep has found best, and stable walls."""
 
 from __future__ import annotations
 
@@ -62,6 +62,25 @@ def draw_pareto(
     for k in best:
         panel.annotate(f"{int(table['variant'][k])}", (table[x][k], table[y][k]), fontsize=7)
     _labelled(panel, x, y)
+    panel.set_title(title, fontsize=9)
+    figure.savefig(path, dpi=110)
+
+
+def draw_zwidth(table: Table, path: str | PathLike[str], *, title: str = "") -> None:
+    """Softest and stiffest stable walls over the delay, a band per rate."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    panel = figure.subplots()
+    for k, rate in enumerate(np.unique(table["rate"])):
+        own = table["rate"] == rate
+        late, low, high = 1e3 * table["delay"][own], table["softest"][own], table["stiffest"][own]
+        panel.fill_between(late, low, high, color=f"C{k}", alpha=0.15)
+        panel.plot(late, high, "o-", color=f"C{k}", markersize=4, label=f"{rate:g} Hz")
+        panel.plot(late, low, "o-", color=f"C{k}", markersize=4)
+    panel.set_yscale("log")
+    panel.legend(fontsize=8)
+    _labelled(panel, "delay of measurements [ms]", "stiffness of the wall [N/m]")
     panel.set_title(title, fontsize=9)
     figure.savefig(path, dpi=110)
 
