@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from visitor import COUNT_UPDATES, FLAGS, Visitor, missing
 
+import pliant as pl
 from pliant.algebra.rotation import from_quaternion, logarithm
+from pliant.contact import Plane, Sphere
 from pliant.device import Channel, Feed, Guard, Recorder, opened_drive
 from pliant.gallery import Choices, find, tendon
 from pliant.motion import Statics
@@ -360,6 +363,54 @@ ENDS_OF_PLOTS = "Object.values(window.__viserTestpoints.uplots).map((plot) => pl
 
 def _drawn(visitor) -> int:
     return visitor.tab.evaluate("window.pliantFrames")
+
+
+@pytest.mark.slow
+def test_a_robot_that_touches_is_seen_to_travel(chromium):
+    """A ball rolls away over a plane: it stays in the picture with the arrow of its force, also for who comes later; the panel
+    tells the force; the plane is dragged by its arrows; without `Go along` the ball leaves the picture."""
+    body = pl.RigidBody(pl.solids.sphere(0.02).translated((0, 0, 0.02)), density=1000)
+    robot = pl.Robot(body, gravity=(0, 0, -9.81))
+    robot.touch("ground", Plane(), surface=Sphere((0, 0, 0.02), 0.02))
+    start = robot.rest()
+    start = replace(start, v=np.tile([0.3, 0.0, 0.0], (len(start.x), 1)))
+    with Page(robot, begin=start) as page:
+        page.open(port=8795)
+        visitor, session = Visitor(chromium, page), page.session
+        middle = ball_pixels(visitor).mean(axis=1)
+        weight = 9.81 * body.load_masses.sum()
+        visitor.until(lambda: f"{weight:.3f} N" in text_of(visitor), "the panel tells the force")
+        count, here = session.snapshot.count, session.snapshot.state.x[0, 0]
+        visitor.until(lambda: session.snapshot.state.x[0, 0] > here + 0.2, "it rolls by five times its size")
+        assert session.snapshot.count > count
+        assert np.abs(ball_pixels(visitor).mean(axis=1) - middle).max() < 25
+        r, g, b = visitor.picture().transpose(2, 0, 1)
+        assert ((g > r + 40) & (g > b + 5)).sum() > 20, "its arrow is seen"
+        session.pause()
+        later = Visitor(chromium, page)
+        later.until(lambda: np.abs(ball_pixels(later).mean(axis=1) - middle).max() < 25, "he sees it in the middle")
+        later.tab.close()
+        visitor.until(lambda: page._scene.obstacles[0].gizmo.position[0] > 0, "drawn")
+        stage = (
+            page._scene._stage
+        )  # the browser tells where it looks from when that has changed, not when the world has
+        told = visitor.camera.position - stage._position
+        handle = np.array(page._scene.obstacles[0].gizmo.position) - stage._gone + told
+        tip = handle + np.array([0.0, 0.0, 0.7 * 0.15 * session.size])
+        up = np.array([0.0, 0.0, 0.01])
+        drag_until(visitor, tip, tip + up, lambda: session.snapshot.wish.obstacles["ground"][2] > 1e-3)
+        moved = session.snapshot.wish.obstacles["ground"]
+        assert np.abs(moved[:2]).max() < 1e-5, "along its arrow only"
+        visitor.tab.get_by_label("Go along").click()
+        visitor.until(lambda: visitor.robot_pixels().sum() < 500, "it is far away")
+        assert visitor.complaints == []
+        visitor.tab.close()
+
+
+def ball_pixels(visitor) -> np.ndarray:
+    """Rows and columns (2, n) of what is blue, however thin."""
+    r, _, b = visitor.picture().transpose(2, 0, 1)
+    return np.array(np.nonzero(b > r + 20))
 
 
 def test_pause_pauses_and_reset_goes_home(visitor):

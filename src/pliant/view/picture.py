@@ -16,6 +16,7 @@ from pliant.checks import number as checked
 from pliant.errors import FileError, InputError
 from pliant.motion import Modes
 from pliant.robot import Robot, State
+from pliant.view.surroundings import grounds_around
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -24,7 +25,8 @@ Ids = NDArray[np.int64]
 def draw_bodies(
     robot: Robot, state: State, path: str | PathLike[str], *, title: str = "", view: tuple[float, float] = (18, -60)
 ) -> None:
-    """Save a picture of the deformed surface, coloured by von Mises stress, with the rest shape as a shadow.
+    """Save a picture of the deformed surface, coloured by von Mises stress, with the rest shape as a shadow, and what it may
+    touch around it, where that is now.
 
     view: elevation and azimuth [degrees]. The file's suffix says the format (.png, .pdf, .svg).
     """
@@ -107,6 +109,8 @@ STILL = (".png", ".pdf", ".svg", ".jpg", ".jpeg")
 """Formats of a picture."""
 RIGID = (0.72, 0.74, 0.78, 1.0)
 """The colour of what has no stress."""
+GROUND = (0.82, 0.82, 0.80, 1.0)
+"""The colour of what is touched and is no part of a robot."""
 FARTHEST = 1e6
 """What is farther away than this [m] is not drawn."""
 
@@ -176,8 +180,10 @@ class _Scene:
             for body, nodes, surface in self._parts
             for now in (body.rest, *(x[nodes] for x in places))
         ]
-        self._low = np.min([x.min(axis=0) for x in shown], axis=0)
-        self._high = np.max([x.max(axis=0) for x in shown], axis=0)
+        low, high = np.min([x.min(axis=0) for x in shown], axis=0), np.max([x.max(axis=0) for x in shown], axis=0)
+        self._grounds = grounds_around(robot, low, high)
+        self._low = np.min([low, *(corners.min(axis=(0, 1)) for _, corners in self._grounds)], axis=0)
+        self._high = np.max([high, *(corners.max(axis=(0, 1)) for _, corners in self._grounds)], axis=0)
         self._highest = max(float(self._stress(x, part).max()) for x in places for part in self._parts)
         self._view, self._size, self._dots = view, size, dots
 
@@ -199,9 +205,13 @@ class _Scene:
 
         canvas = Canvas(figsize=self._size, dpi=self._dots)
         FigureCanvasAgg(canvas)
-        axes = canvas.add_subplot(projection="3d")
+        axes = canvas.add_subplot(projection="3d", computed_zorder=False)
         colours = ScalarMappable(Normalize(0, self._highest), "viridis")
-        shadow = {"facecolor": (0.6, 0.6, 0.6, 0.06), "edgecolor": (0.5, 0.5, 0.5, 0.12)}
+        shadow = {"facecolor": (0.6, 0.6, 0.6, 0.06), "edgecolor": (0.5, 0.5, 0.5, 0.12), "zorder": 1.0}
+        for ground, corners in self._grounds:
+            look = {"facecolors": [GROUND] * len(corners), "edgecolors": [GROUND] * len(corners), "shade": True}
+            place = 0.5 if ground else self._nearness(corners)
+            axes.add_collection3d(Poly3DCollection(corners, linewidth=0.3, zorder=place, **look))
         for part in self._parts:
             body, nodes, surface = part
             rest, now = (surface.positions(place)[surface.triangles] for place in (body.rest, x[nodes]))
@@ -211,7 +221,7 @@ class _Scene:
             else:  # its triangles mean nothing: light shows its shape
                 now = self._seen(now, surface.triangles)
                 faces = {"facecolors": [RIGID] * len(now), "edgecolors": [RIGID] * len(now), "shade": True}
-            axes.add_collection3d(Poly3DCollection(now, linewidth=0.3, **faces))
+            axes.add_collection3d(Poly3DCollection(now, linewidth=0.3, zorder=self._nearness(now), **faces))
         self._frame(axes)
         axes.view_init(*self._view)
         axes.set_title(title)
@@ -219,16 +229,26 @@ class _Scene:
             canvas.colorbar(colours, ax=axes, shrink=0.6, pad=0.08).set_label("von Mises stress [kPa]")
         return canvas
 
+    def _nearness(self, corners: Array) -> float:
+        """How near triangles (t, 3, 3) are to the viewer, from 2 to 3: what is nearer is drawn later."""
+        low, high, viewer = self._low, self._high, self._viewer
+        reach = 0.5 * float(np.abs(viewer) @ (high - low))
+        return float(2.5 + 0.5 * (corners.mean(axis=(0, 1)) - 0.5 * (low + high)) @ viewer / reach)
+
+    @property
+    def _viewer(self) -> Array:
+        """The direction to who looks, a unit vector."""
+        high, around = np.deg2rad(self._view)
+        return np.array([np.cos(high) * np.cos(around), np.cos(high) * np.sin(around), np.sin(high)])
+
     def _seen(self, corners: Array, triangles: Ids) -> Array:
         """Those of the triangles [t, 3, 3] of a closed surface that look at the viewer: large ones are sorted wrongly by their
         middles, and those behind would show through. All of them where the surface is open."""
         edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
         if (np.unique(edges, axis=0, return_counts=True)[1] != 2).any():
             return corners
-        high, around = np.deg2rad(self._view)
-        viewer = np.array([np.cos(high) * np.cos(around), np.cos(high) * np.sin(around), np.sin(high)])
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        return np.asarray(corners[normals @ viewer > -0.2 * np.linalg.norm(normals, axis=1)])
+        return np.asarray(corners[normals @ self._viewer > -0.2 * np.linalg.norm(normals, axis=1)])
 
     def _frame(self, axes: Any) -> None:
         """Equal scales on all axes; labels in millimetres."""

@@ -106,8 +106,8 @@ class Page(ServedPage):
         """Tell, once, how much too stiff four-node tets are on this mesh."""
         lines = []
         for body in self.session.robot.bodies:
-            if isinstance(body, TetBody) and not len(body.supports.fixed) and self.session.robot.joints:
-                lines = [MeshLine("How stiff the meshes of joined bodies are is not judged here.", False)]
+            if isinstance(body, TetBody) and not len(body.supports.fixed):
+                lines = [MeshLine("How stiff the meshes of bodies without supports are is not judged here.", False)]
             elif isinstance(body, TetBody):
                 try:
                     lines.append(mesh_line(body.order, body.discretization_error().worst, self.session.follows))

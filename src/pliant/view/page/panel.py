@@ -187,21 +187,26 @@ class Panel:
 
     def _add_view(self) -> None:
         gui, scene = self._gui, self._scene
-        inside = any(_is_inside(mounted, self._session.robot) for mounted in self._session.robot.ports.values())
+        robot = self._session.robot
+        inside = bool(robot.touches) or any(_is_inside(mounted, robot) for mounted in robot.ports.values())
         with gui.add_folder("View"):
             stress = gui.add_checkbox("Stress", False, hint="Colour by von Mises stress.")
             self._legend = gui.add_html("", visible=False)
-            through = gui.add_checkbox("See through", inside, hint="Show cables and cavities inside the body.")
+            through = gui.add_checkbox("See through", inside, hint="Show cables, cavities and forces inside the body.")
             rest = gui.add_checkbox("Rest shape", False, hint="Show the shape without any load.")
             names = gui.add_checkbox("Names", True, hint="Name cables, cavities and effectors, and what is held.")
+            along = None
+            if scene.along is not None:
+                along = gui.add_checkbox("Go along", True, hint="Keep the robot in the picture, wherever it goes.")
             gui.add_html(note(f"grid: {1e3 * scene.cell:g} mm"))
 
         def look(_: Any = None) -> None:
-            scene.look = Look(stress.value, through.value, rest.value, names.value)
+            scene.look = Look(stress.value, through.value, rest.value, names.value, along is None or along.value)
             self._legend.visible = stress.value
 
-        for box in (stress, through, rest, names):
-            box.on_update(heard(look))
+        for box in (stress, through, rest, names, along):
+            if box is not None:
+                box.on_update(heard(look))
         look()
 
     def draw(self, snapshot: Snapshot) -> None:

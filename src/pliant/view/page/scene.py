@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.rotation import from_quaternion
 from pliant.control.trajectory import Trajectory
+from pliant.view.page.along import Along, Stage, travels
 from pliant.view.page.grips import grips_of
 from pliant.view.page.marks import Names, held_boxes, mark_held
 from pliant.view.page.palette import BODY, GHOST, HELD, TARGET, rounded
@@ -18,7 +20,7 @@ from pliant.view.page.session import Session
 from pliant.view.page.skin import skins_of
 from pliant.view.page.snapshot import Snapshot
 from pliant.view.page.stress import StressSkin
-from pliant.view.page.touches import drawn_obstacles, drawn_touches
+from pliant.view.page.touches import DrawnForces, drawn_obstacles
 
 Array = NDArray[np.float64]
 
@@ -27,16 +29,20 @@ VIEW, ASPECT, FILLED = 36.0, 0.75, 0.92
 """Angle of view from bottom to top [degrees], width over height of a narrow window, and the share of it to fill."""
 ELEVATION = 0.36
 """How far the camera is above what it looks at, relative to how far beside."""
+STANDS = 0.004
+"""How far the floor is below what stands on it, over the size of the robot."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the robot is drawn: coloured by stress, transparent, with its rest shape beside it, with names."""
+    """How the robot is drawn: coloured by stress, transparent, with its rest shape beside it, with names, and whether the
+    picture goes along."""
 
     stress: bool = False
     through: bool = False
     rest: bool = False
     names: bool = True
+    along: bool = True
 
 
 class Scene:
@@ -63,9 +69,9 @@ class Scene:
         ]  # fmt: skip
         self._stress = [StressSkin(server, skin, k) for k, skin in enumerate(self._skins)]
         self._ports = drawn_ports(scene, robot, session.size)
-        self.obstacles = drawn_obstacles(scene, session)
+        self.obstacles = drawn_obstacles(scene, session, view_direction(up_direction(robot.gravity)))
         """What the robot may touch, to be dragged."""
-        self._touches = drawn_touches(scene, robot, session.size)
+        self._forces = DrawnForces(scene, robot, session.size) if robot.touches else None
         self.grips = grips_of(scene, session)
         self._path: Any = None
         self._path_name: str | None = None
@@ -81,6 +87,9 @@ class Scene:
         rest, x = (np.concatenate([nodes, *(skin.vertices(nodes) for skin in self._skins)]) for nodes in (rest, x))
         self.cell = self._lay_floor(rest, x)
         self._place_camera(rest, x)
+        self.along = Along(robot, session.hanging, up, session.size) if travels(robot, session.hanging) else None
+        """How far the robot has gone; None for one that is held."""
+        self._stage = Stage(server, up) if self.along is not None else None
 
     def _lay_floor(self, rest: Array, x: Array) -> float:
         """A grid that a robot stands on, or well below one that hangs or sags; returns the size of its cells [m]."""
@@ -88,13 +97,15 @@ class Scene:
         up, size = up_direction(self._session.robot.gravity), self._session.size
         cell = rounded(size / 20)
         middle = (low + high) / 2
-        height = floor_height(rest, x, up, size)
+        grounds = [float((own.corners @ up).min()) for own in self.obstacles if own.bounded]
+        height = min([floor_height(rest, x, up, size), *(low - STANDS * size for low in grounds)])
         self._server.scene.set_up_direction(tuple(up))
-        self._server.scene.add_grid(
+        self._floor_at = middle + (height - middle @ up) * up
+        self._floor = self._server.scene.add_grid(
             "/floor", 5 * size, 5 * size, plane="xy", cell_size=cell, section_size=5 * cell, cell_color=(222, 226, 230),
             section_color=(190, 197, 204), cell_thickness=0.7, section_thickness=1.0, shadow_opacity=0.2,
             fade_distance=4 * size, fade_from="origin", wxyz=_turn_to(up),
-            position=middle + (height - middle @ up) * up,
+            position=self._floor_at,
         )  # fmt: skip
         return cell
 
@@ -134,17 +145,31 @@ class Scene:
         if self._drawn is not None and np.abs(x - self._drawn).max() < 1e-7 * self._session.size:
             return False
         self._drawn = x
+        way = np.zeros(3) if self.along is None else self.along.way(snapshot.state)
         with self._server.atomic():
-            for k, skin in enumerate(self._skins):
+            for k, skin in enumerate(self._skins):  # the way as a position: pictures are never late with it
                 if self._shown.stress:
-                    self._stress[k].move(x)
+                    self._stress[k].move(x, way)
                 else:
-                    self._bodies[k].vertices = skin.vertices(x)
+                    self._bodies[k].vertices, self._bodies[k].position = skin.vertices(x - way), way
+            self._show(way if self._shown.along else np.zeros(3))
         for port in self._ports:
             port.draw(snapshot.state)
-        for touch in self._touches:
-            touch.draw(snapshot.state)
+        if self._forces is not None:
+            self._forces.draw(snapshot.state, way)
         return True
+
+    def _show(self, way: Array) -> None:
+        """Have in the picture what is this far (3,) [m] from where it was at first, with the floor, and planes that it touches,
+        under it."""
+        if self._stage is None:
+            return
+        self._stage.show(way)
+        section, turn = 5 * self.cell, from_quaternion(np.array(self._floor.wxyz))
+        a, b, _ = np.trunc(turn.T @ way / section) * section  # by whole sections, so that its lines stay where they are
+        self._floor.position = self._floor_at + a * turn[:, 0] + b * turn[:, 1]
+        for obstacle in self.obstacles:
+            obstacle.stretch(way)
 
     def _draw_path(self, name: str | None) -> None:
         """A line along the path that is being followed."""
@@ -169,6 +194,8 @@ class Scene:
         self._shown = now
         for word in self._held:
             word.visible = now.names
+        if now.along != before.along:
+            self._drawn = None
         for k, body in enumerate(self._bodies):
             self._ghosts[k].visible = now.rest
             body.visible = not now.stress
@@ -215,7 +242,7 @@ def floor_height(rest: Array, x: Array, up: Array, size: float) -> float:
     below the robot. rest, x: of its nodes [n, 3] without and with loads [m]."""
     foot = int((x @ up).argmin())
     stands = np.linalg.norm(x[foot] - rest[foot]) < 1e-6 * size
-    return float(min((rest @ up).min(), (x @ up).min())) - (0.004 if stands else 0.3) * size
+    return float(min((rest @ up).min(), (x @ up).min())) - (STANDS if stands else 0.3) * size
 
 
 def fitting_camera(points: Array, away: Array, up: Array) -> tuple[Array, Array]:

@@ -28,6 +28,7 @@ class StressSkin:
         self._bands: list[Band] = []
         self.top = 0.0
         """Stress [Pa] at the top of the colour scale."""
+        self._way = np.zeros(3)
 
     def show(self, wanted: bool) -> None:
         """Begin or cease to be shown."""
@@ -49,20 +50,21 @@ class StressSkin:
         self.top = max(self.top, rounded(float(np.percentile(stress, 99.0))))
         levels = np.linspace(0.0, self.top, BANDS + 1)[1:-1]
         self._bands = cut_into_bands(stress, self._skin.faces, levels)
-        vertices = self._skin.vertices(x)
+        vertices = self._skin.vertices(x - self._way)
         with self._server.atomic():
             for band, handle in zip(self._bands, self._handles, strict=True):
                 points, faces = _or_nothing(band, vertices)
-                handle.vertices, handle.faces = points, faces
+                handle.vertices, handle.faces, handle.position = points, faces, self._way
 
-    def move(self, x: Array) -> None:
-        """Move the bands with the body."""
+    def move(self, x: Array, way: Array) -> None:
+        """Move the bands with the body, which has gone this far (3,) [m]."""
+        self._way = way
         if not self._bands:
             return self.recolour(x)
-        vertices = self._skin.vertices(x)
+        vertices = self._skin.vertices(x - way)
         for band, handle in zip(self._bands, self._handles, strict=True):
             if len(band.faces):
-                handle.vertices = np.asarray(band.weights @ vertices, np.float32)
+                handle.vertices, handle.position = np.asarray(band.weights @ vertices, np.float32), way
         return None
 
 

@@ -9,52 +9,78 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.rotation import from_quaternion
 from pliant.checks import as_numbers
-from pliant.contact import Obstacle, Plane, Solid, Sphere
+from pliant.contact import Obstacle, Plane
 from pliant.errors import InputError
 from pliant.robot import Robot, State
-from pliant.shape import SurfaceMesh, solids
 from pliant.view.page.heard import dragged
 from pliant.view.page.palette import GHOST, STICKS, TAUT, hexadecimal
 from pliant.view.page.session import Session
 from pliant.view.page.snapshot import Snapshot
 from pliant.view.page.status import block, plain
+from pliant.view.surroundings import surface_of
 
 Array = NDArray[np.float64]
 
-LONGEST, FADES = 0.3, 0.97
-"""Length of the arrow of the largest force of late, over the size of the robot, and how much of that force is left a picture
-later."""
+LONGEST, FADES, SMALLEST = 0.3, 0.97, 0.02
+"""Length of the arrow of the largest force of late, over the size of the robot; how much of that force is left a picture later;
+and the share of it that is not drawn any more."""
 
 
 class DrawnObstacle:
     """An obstacle where it is, with arrows and rings to drag it by; all touches with it go along."""
 
-    def __init__(self, scene: Any, session: Session, obstacle: Obstacle, names: Sequence[str]) -> None:
+    def __init__(self, scene: Any, session: Session, obstacle: Obstacle, names: Sequence[str], toward: Array) -> None:
+        """toward (3,): to who looks at it first; a plane, which is everywhere, is dragged in front of the robot."""
         self._session, self._names, self._dragged = session, tuple(names), False
-        surface = _surface_of(obstacle, session.size)
+        self._normal = np.array(obstacle.encoded()[1][:3]) if isinstance(obstacle, Plane) else None
+        surface = surface_of(obstacle, 4 * session.size)
+        self._pose = self._where()
+        place = session.hanging.x.mean(axis=0) + 0.8 * session.size * toward / np.linalg.norm(toward)
+        own = (
+            surface.nodes.mean(axis=0)
+            if self._normal is None
+            else self._in_plane(place, float(obstacle.encoded()[1][3]))
+        )
+        self._grasp, self._nodes = own, surface.nodes - own
         path = f"/obstacles/{names[0]}"
         self.gizmo = scene.add_transform_controls(path, scale=0.15 * session.size, line_width=2.5, depth_test=False)
         self._mesh = scene.add_mesh_simple(
             f"{path}/surface",
-            surface.nodes.astype(np.float32),
+            self._nodes.astype(np.float32),
             surface.triangles,
             color=GHOST,
-            opacity=0.6,
+            opacity=0.6 if isinstance(obstacle, Plane) else None,  # the grid of the floor is seen through a plane
             side="double",
         )
-        self._nodes = surface.nodes
+        self._way = np.zeros(3)
         self.gizmo.on_update(dragged(self._moved))
-        self.draw(session.snapshot)
+        self._put()
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it ends somewhere, as no plane does."""
+        return self._normal is None
 
     @property
     def corners(self) -> Array:
-        """The box around it at first (2, 3) [m], none for a plane: it is everywhere."""
-        if len(self._nodes) == 4:
-            return np.empty((0, 3))
-        pose = self._session.robot.touches[self._names[0]].obstacle
-        there = self._nodes if pose is None else pose.position + self._nodes @ pose.rotation.T
+        """The box around it at first (2, 3) [m]; of a plane, which is everywhere, where it is dragged by."""
+        nodes = self._nodes if self._normal is None else np.zeros((1, 3))
+        there = np.array(self.gizmo.position) + nodes @ from_quaternion(np.array(self.gizmo.wxyz)).T
         return np.array([there.min(axis=0), there.max(axis=0)])
+
+    def _where(self) -> Array:
+        """Where its own frame is: position [m] and quaternion wxyz (7,)."""
+        own = self._session.robot.touches[self._names[0]].obstacle
+        assert own is not None
+        return own.pose
+
+    def _in_plane(self, place: Array, offset: float) -> Array:
+        """The place (3,) [m] of a plane next to one in space, in its own frame."""
+        assert self._normal is not None
+        seen = from_quaternion(self._pose[3:]).T @ (place - self._pose[:3])
+        return np.asarray(seen - (seen @ self._normal - offset) * self._normal)
 
     def _moved(self, event: Any) -> None:
         """The mouse has grabbed, moved or let go of it."""
@@ -62,6 +88,8 @@ class DrawnObstacle:
         pose = np.concatenate([as_numbers(event.target.position), as_numbers(event.target.wxyz)])
         if pose.shape != (7,) or not np.isfinite(pose).all():
             raise InputError("an obstacle was dragged to a place that is none", remedy="drag it again")
+        if np.linalg.norm(pose[3:]) > 0.0:
+            pose[:3] -= from_quaternion(pose[3:] / np.linalg.norm(pose[3:])) @ self._grasp
         for name in self._names:
             self._session.push(name, pose)
 
@@ -69,50 +97,68 @@ class DrawnObstacle:
         """No mouse holds it any more."""
         self._dragged = False
 
+    def stretch(self, way: Array) -> None:
+        """A plane is drawn as far as one sees, and dragged in front of the robot, also this far (3,) [m] from where it was."""
+        if self._normal is None or self._dragged:
+            return
+        turn = from_quaternion(self._pose[3:])
+        here = turn.T @ (way - self._way)
+        self._grasp = self._grasp + here - (here @ self._normal) * self._normal
+        self._way = way
+        self._put()
+
     def draw(self, snapshot: Snapshot) -> None:
         """Show it where it is, unless a mouse holds it."""
-        own = self._session.robot.touches[self._names[0]].obstacle
-        if own is None or self._dragged:
-            return
-        pose = own.pose
-        if not np.array_equal(pose, np.concatenate([self.gizmo.position, self.gizmo.wxyz])):
-            self.gizmo.position, self.gizmo.wxyz = tuple(pose[:3]), tuple(pose[3:])
+        pose = self._where()
+        if not self._dragged and not np.array_equal(pose, self._pose):
+            self._pose = pose
+            self._put()
+
+    def _put(self) -> None:
+        """Have it where its pose says."""
+        place = self._pose[:3] + from_quaternion(self._pose[3:]) @ self._grasp
+        self.gizmo.position, self.gizmo.wxyz = tuple(place), tuple(self._pose[3:])
 
 
-def drawn_obstacles(scene: Any, session: Session) -> list[DrawnObstacle]:
-    """Every obstacle once, however many bodies touch it."""
+def drawn_obstacles(scene: Any, session: Session, toward: Array) -> list[DrawnObstacle]:
+    """Every obstacle once, however many bodies touch it; toward (3,): to who looks at them first."""
     found: dict[int, tuple[Obstacle, list[str]]] = {}
     for name, touch in session.robot.touches.items():
         if touch.obstacle is not None:
             found.setdefault(id(touch.obstacle.obstacle), (touch.obstacle.obstacle, []))[1].append(name)
-    return [DrawnObstacle(scene, session, obstacle, names) for obstacle, names in found.values()]
+    return [DrawnObstacle(scene, session, obstacle, names, toward) for obstacle, names in found.values()]
 
 
-class DrawnTouch:
-    """An arrow for every contact: one colour where it sticks, one where it slides."""
+class DrawnForces:
+    """An arrow for every contact, where it acts on the body that touches: one colour where it sticks, one where it slides."""
 
-    def __init__(self, scene: Any, robot: Robot, name: str, size: float) -> None:
-        self._robot, self._name, self._size, self._largest = robot, name, size, 0.0
-        nothing = np.zeros((1, 2, 3), np.float32)
+    def __init__(self, scene: Any, robot: Robot, size: float) -> None:
+        """size: of the robot [m]."""
+        self._robot, self._size, self._largest = robot, size, 0.0
+        thin, nothing = 0.006 * size, np.zeros((1, 2, 3), np.float32)
         self._arrows = [
-            scene.add_line_segments(f"/contacts/{name}/{kind}", nothing, colors=colour, thickness=0.006 * size)
+            scene.add_arrows(
+                f"/contacts/{kind}", nothing, colour, shaft_radius=thin, head_radius=2.5 * thin, head_length=5 * thin,
+                visible=False,
+            )
             for kind, colour in (("sticking", STICKS), ("sliding", TAUT))
-        ]
+        ]  # fmt: skip
 
-    def draw(self, state: State) -> None:
-        """Show it at this state."""
-        report = self._robot.contacts(state, self._name)
-        largest = float(np.linalg.norm(report.forces, axis=1).max(initial=0.0))
-        self._largest = max(FADES * self._largest, largest)  # an impact does not make all others small for ever
-        arrows = LONGEST * self._size / self._largest * report.forces if self._largest > 0 else report.forces
-        for handle, which in zip(self._arrows, (~report.slides, report.slides), strict=True):
-            pieces = np.stack([report.points[which], report.points[which] + arrows[which]], axis=1)
-            handle.points = pieces.astype(np.float32) if len(pieces) else np.zeros((1, 2, 3), np.float32)
-
-
-def drawn_touches(scene: Any, robot: Robot, size: float) -> list[DrawnTouch]:
-    """The contacts of all that a robot touches, in the scene of a server; size: of the robot [m]."""
-    return [DrawnTouch(scene, robot, name, size) for name in robot.touches]
+    def draw(self, state: State, way: Array) -> None:
+        """Show them at this state, all in one scale; way (3,): how far the robot has gone [m]."""
+        reports = [self._robot.contacts(state, name) for name in self._robot.touches]
+        points, forces, slides = (
+            np.concatenate([getattr(report, what) for report in reports]) for what in ("points", "forces", "slides")
+        )
+        sizes = np.linalg.norm(forces, axis=1)
+        self._largest = max(FADES * self._largest, float(sizes.max(initial=0.0)))  # an impact is not for ever
+        seen = sizes > SMALLEST * self._largest
+        for handle, which in zip(self._arrows, (seen & ~slides, seen & slides), strict=True):
+            handle.visible = bool(which.any())
+            if which.any():
+                begin = points[which] - way
+                ends = begin + LONGEST * self._size / self._largest * forces[which]
+                handle.points, handle.position = np.stack([begin, ends], axis=1).astype(np.float32), way
 
 
 def touches_text(robot: Robot, state: State) -> str:
@@ -131,19 +177,3 @@ def touches_text(robot: Robot, state: State) -> str:
             force = plain(float(np.linalg.norm(report.force)), 3)
             lines.append(f"<tr><td>{escape(name)}<br>{counts}</td><td {right}><b>{force}</b> N</td></tr>")
     return block(f'<table class="pliant-touches" style="width:100%">{"".join(lines) or "nothing touches"}</table>')
-
-
-def _surface_of(obstacle: Obstacle, size: float) -> SurfaceMesh:
-    """What is drawn of an obstacle, as seen from its origin."""
-    if isinstance(obstacle, Solid):
-        return obstacle.surface
-    if isinstance(obstacle, Sphere):
-        *center, radius = obstacle.encoded()[1]
-        return solids.sphere(radius).translated(center)
-    assert isinstance(obstacle, Plane)
-    *normal, offset = obstacle.encoded()[1]
-    n = np.array(normal)
-    a = np.cross(n, np.eye(3)[np.abs(n).argmin()])
-    a *= 3 * size / np.linalg.norm(a)
-    b = np.cross(n, a)
-    return SurfaceMesh(offset * n + np.array([-a - b, a - b, a + b, b - a]), [(0, 1, 2), (0, 2, 3)])
