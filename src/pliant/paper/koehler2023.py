@@ -83,7 +83,7 @@ def workspaces(counts: tuple[int, int] = COUNTS) -> dict[tuple[str, float, float
     """Figures 4 ("places") and 5 ("tilts"), by kind, modulus and limit of torque."""
     grids = {"places": Grid.around("pose", PLACES, counts[0], home=UPRIGHT)}
     grids["tilts"] = Grid.around("pose", TILTS, counts[1], home=UPRIGHT)
-    with ProcessPoolExecutor(len(usable_cores()), mp_context=get_context("spawn")) as pool:  # one for all: it starts slowly
+    with ProcessPoolExecutor(len(usable_cores()), mp_context=get_context("spawn")) as pool:
         return {
             (kind, modulus, torque): workspace(
                 "pliant.gallery.tripods:build", grid, options={"modulus": modulus * tripods.E, "torque": torque},
