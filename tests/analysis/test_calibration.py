@@ -106,13 +106,14 @@ def test_from_a_table_to_a_model_file_and_back(recorded, tmp_path):
 
 
 def test_candidates_are_within_the_sensor(recorded):
-    """95 mm from the motor, and no section beyond."""
+    """Along its 95 mm, from 50 mm behind the motor on: all sections there, and none beside."""
     model, _, candidates, _ = recorded
-    rods = model.bodies[0]
+    rods, end = model.bodies[0], tripods.SENSOR_BEGIN + tripods.SENSOR_LENGTH
     for k, own in enumerate(candidates.values()):
-        lengths = np.cumsum(rods.lengths[8 * k : 8 * k + 8])
-        last = max(int(section.split(".")[1]) for section in own.sections)
-        assert lengths[last - 1] <= tripods.SENSOR_LENGTH < lengths[last]
+        places = np.cumsum(rods.lengths[8 * k : 8 * k + 8])
+        inside = (places >= tripods.SENSOR_BEGIN) & (places <= end)
+        assert own.sections == tuple(f"{k}.{j + 1}" for j in np.flatnonzero(inside))
+        assert 2 <= len(own.sections) < 8
 
 
 @pytest.mark.slow
