@@ -401,7 +401,7 @@ def test_a_robot_that_touches_is_seen_to_travel(chromium):
         drag_until(visitor, tip, tip + up, lambda: session.snapshot.wish.obstacles["ground"][2] > 1e-3)
         moved = session.snapshot.wish.obstacles["ground"]
         assert np.abs(moved[:2]).max() < 1e-5, "along its arrow only"
-        visitor.tab.get_by_label("Go along").click()
+        visitor.tab.get_by_text("Go along", exact=True).click()
         visitor.until(lambda: visitor.robot_pixels().sum() < 500, "it is far away")
         assert visitor.complaints == []
         visitor.tab.close()
