@@ -14,7 +14,7 @@ from pliant.device.drive import Measurement
 from pliant.device.sensor import Sensor
 from pliant.device.wiring import Kind, Wiring, commanded_ports, measured_ports
 from pliant.errors import InputError
-from pliant.motion import Dynamics, beginning
+from pliant.motion import Dynamics, Status, beginning
 from pliant.port import Cable, Capstan, Port
 from pliant.robot import Robot, Role, State
 from pliant.robot.time_step import Scheme
@@ -106,6 +106,8 @@ class SimulatedPlant:
         self.state: State = beginning(self.robot)
         self.failures = 0
         """Steps that failed and left the state as it was."""
+        self.inside = 0
+        """Steps after which points were inside of what the robot touches."""
         self.spent = 0.0
         """Seconds that its steps took to compute."""
         self._ticks = 0
@@ -149,6 +151,7 @@ class SimulatedPlant:
             result = self.motion.step(self.state)
             if result.ok:
                 self.state = result.state
+                self.inside += result.status is Status.INSIDE
             else:
                 self.failures += 1
             self._ticks += 1

@@ -31,6 +31,7 @@ REPORT = np.dtype(
         ("foreign", "i8"),
         ("faults", "i8"),
         ("failures", "i8"),
+        ("inside", "i8"),
         ("stops", "i8"),
         ("timeouts", "i8"),
         ("finished", "i8"),
@@ -43,7 +44,8 @@ REPORT = np.dtype(
 class PlantReport:
     """What a plant server saw: its time, that of the clock, what it computed for and its step [s], how often it could not keep
     up, the verdict on all commands that arrived, counts of its bus (`DriveStatus`; foreign: messages of a second controller, or
-    too old), steps that failed, stops, how often commands stayed away, and whether it is over."""
+    too old), steps that failed, stops, how often commands stayed away, whether it is over, and after how many steps points were
+    inside of what the robot touches."""
 
     plant_time: float
     real_time: float
@@ -60,6 +62,7 @@ class PlantReport:
     stops: int
     timeouts: int
     finished: bool
+    inside: int = 0
 
     def complaints(self) -> dict[str, str]:
         """What a user should know of, by its kind, in words."""
@@ -72,6 +75,11 @@ class PlantReport:
                 f"{self.foreign} messages that the plant got are from a second controller on the bus, or older than 0.5 s: "
                 "they are not obeyed; leave one controller on the bus"
             )
+        if self.inside:
+            out["inside"] = (
+                f"the plant's robot was inside of what it touches after {self.inside} steps: contact forces say little there; "
+                "start it apart from obstacles, and move those slowly"
+            )
         return out
 
 
@@ -81,7 +89,7 @@ def numbers_of(server: PlantServer) -> tuple[Any, ...]:
     return (
         plant.time, server.real_time, plant.spent, plant.motion.h, server.slow, verdict.commands, verdict.out_of_bounds,
         verdict.too_fast, verdict.not_numbers, verdict.worst_excess, verdict.worst_rate_excess, status.lost, status.damaged,
-        status.late, status.foreign, status.faults, plant.failures, server.stops, server.timeouts, 0
+        status.late, status.foreign, status.faults, plant.failures, plant.inside, server.stops, server.timeouts, 0
     )  # fmt: skip
 
 

@@ -29,6 +29,10 @@ class Status(Enum):
         "the step was taken, but points are inside an obstacle (`penetration`) and come out in the next steps; start apart "
         "from obstacles, and move those by less in a step"
     )
+    CRUSHED = (
+        "the robot is at rest, but points are inside of what it touches (`penetration`) and do not come out; give it room, or "
+        "start apart from obstacles"
+    )
     UNSTABLE = (
         "the forces balance, but the robot would leave this equilibrium by itself; ask for branch='stable', lower the load, or "
         "hold what moves away"
@@ -48,10 +52,14 @@ class Status(Enum):
 
     @property
     def ok(self) -> bool:
-        """Whether the state is what was asked for."""
-        return self in (
-            Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED, Status.ROUGH, Status.INSIDE
-        )  # fmt: skip
+        """Whether a step was taken that one can go on from; `clean` says whether all that was asked for holds after it."""
+        return self.clean or self in (Status.ROUGH, Status.INSIDE)
+
+    @property
+    def clean(self) -> bool:
+        """Whether the state is what was asked for, contact and all: false where contact forces miss Coulomb's law (ROUGH), or
+        points are still inside of what they touch (INSIDE)."""
+        return self in (Status.CONVERGED, Status.STEPPED, Status.WARPED, Status.SHORTENED)
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class StepResult:
 
     @property
     def ok(self) -> bool:
-        """Whether the state is what was asked for."""
+        """Whether a step was taken that one can go on from (`Status.ok`); `status.clean` promises more."""
         return self.status.ok
 
     def require(self) -> StepResult:

@@ -31,8 +31,8 @@ def settled(robot: Robot) -> StepResult:
     size, or 1e-6 where it touches something: a ball on level ground does. A robot that nothing holds and that gets away by ten
     of its sizes (free fall, a slope) has status LOOSE, and the state is the one that it was made in. One that touches something
     and still moves after all steps has status NOT_CONVERGED, the state that it got to, and a cause that says how it moves.
-    Where a step on the way cannot be made, the result is that step's; where contact forces of the last one miss Coulomb's law,
-    or points are inside of what they touch, its status says so (ROUGH, INSIDE).
+    Where a step on the way cannot be made, the result is that step's. Where contact forces of the last one miss Coulomb's law,
+    its status is ROUGH. A robot that rests with points inside of what it touches has not settled: its status is CRUSHED.
     """
     require_kind_of(robot, "robot", Robot)
     return Statics(robot).solve() if robot.is_supported and not robot.touches else _settled_by_motion(robot)
@@ -61,8 +61,7 @@ def _settled_by_motion(robot: Robot) -> StepResult:
         way = float(np.abs(result.state.x - state.x).max())
         state = replace(result.state, time=0.0).at_rest()
         if way <= (STILL_TOUCHING if robot.touches else STILL) * size:
-            status = result.status if result.status in (Status.ROUGH, Status.INSIDE) else Status.CONVERGED
-            return replace(result, status=status, state=state, iterations=count, history=tuple(history))
+            return _rested(robot, replace(result, state=state, iterations=count, history=tuple(history)))
         if np.abs(state.x - rest.x).max() > 10 * size:
             break
         h = min(2 * h, LONGEST * first)
@@ -73,6 +72,19 @@ def _settled_by_motion(robot: Robot) -> StepResult:
                 cause=_moves_on(robot, state, way, h, result)
             )  # fmt: skip
     return StepResult(Status.LOOSE, rest, history[-1], len(history), history=tuple(history))
+
+
+def _rested(robot: Robot, result: StepResult) -> StepResult:
+    """A last step that has moved nothing, with what is to be said of it."""
+    if result.status is not Status.INSIDE:
+        return result if result.status is Status.ROUGH else replace(result, status=Status.CONVERGED)
+    touched = ", ".join(repr(name) for name in robot.touches)
+    cause = NotConvergedError(
+        f"the robot rests with points {result.penetration:.3g} m inside of what it touches ({touched})",
+        remedy="give it room, or start apart from obstacles",
+        result=result,
+    )
+    return replace(result, status=Status.CRUSHED, cause=cause)
 
 
 def _first_step(robot: Robot, rest: State) -> float:

@@ -103,7 +103,7 @@ class Touching:
     def judged(self, result: StepResult) -> StepResult:
         """A step that was taken, with how deep points are inside obstacles after it, and what its status has to say of that."""
         deepest, inside = self.depths(result.state)
-        status = Status.ROUGH if result.missed > MISSED else Status.INSIDE if inside else result.status
+        status = Status.INSIDE if inside else Status.ROUGH if result.missed > MISSED else result.status
         return replace(result, status=status, penetration=deepest)
 
 

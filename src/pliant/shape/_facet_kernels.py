@@ -8,7 +8,7 @@ from math import atan2, sqrt
 import numpy as np
 
 from pliant.algebra.compiled import exact_kernel
-from pliant.shape._tree_kernels import box_distance, closest_on_triangle
+from pliant.shape._tree_kernels import box_distance, closest_on_triangle, descend
 
 ON_EDGE = 1e-9
 """A barycentric coordinate below this is zero: the place is on an edge or at a corner."""
@@ -91,14 +91,7 @@ def nearest(points, i, facing, most, starts, lower, upper, corners, normals, sta
                 if d < best:
                     best, which, bs, br = d, k, s, r
             continue
-        a, b = 2 * node + 1, 2 * node + 2
-        da = box_distance(points, i, lower, upper, a)
-        db = box_distance(points, i, lower, upper, b)
-        if da < db:
-            a, b = b, a
-            da, db = db, da
-        stack[top], bound[top] = a, da
-        stack[top + 1], bound[top + 1] = b, db
+        descend(points, i, node, lower, upper, stack, bound, top)
         top += 2
     return which, bs, br, best
 

@@ -69,6 +69,20 @@ def closest_on_triangle(px: float, py: float, pz: float, t: Any, k: int) -> tupl
 
 
 @exact_kernel
+def descend(points: Any, i: int, node: int, lower: Any, upper: Any, stack: Any, bound: Any, top: int) -> None:
+    """Put both halves of a node on the stack, from `top` on, that which is nearer to point i last, so that it is looked at
+    first; with their squared distances."""
+    a, b = 2 * node + 1, 2 * node + 2
+    da = box_distance(points, i, lower, upper, a)
+    db = box_distance(points, i, lower, upper, b)
+    if da < db:
+        a, b = b, a
+        da, db = db, da
+    stack[top], bound[top] = a, da
+    stack[top + 1], bound[top + 1] = b, db
+
+
+@exact_kernel
 def closest_on_triangles(
     points: Any, starts: Any, lower: Any, upper: Any, corners: Any, squared: Any, triangle: Any, place: Any
 ) -> None:
@@ -94,16 +108,7 @@ def closest_on_triangles(
                     if d < best:
                         best, which, bs, br = d, k, s, r
                 continue
-            a, b = 2 * node + 1, 2 * node + 2
-            da = box_distance(points, i, lower, upper, a)
-            db = box_distance(points, i, lower, upper, b)
-            if da < db:
-                a, b = b, a
-                da, db = db, da
-            stack[top] = a
-            bound[top] = da
-            stack[top + 1] = b
-            bound[top + 1] = db
+            descend(points, i, node, lower, upper, stack, bound, top)
             top += 2
         squared[i] = best
         triangle[i] = which

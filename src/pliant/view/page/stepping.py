@@ -135,6 +135,8 @@ class Following(Stepping):
         remedy = done.status.value + (f" ({done.cause})" if done.cause is not None else "") + self._note
         active = done.active + tuple(f"{name} (dropped)" for name in done.relaxed)
         word = done.status.name.replace("_", " ")
+        if done.ok and done.contact is not None and done.contact.inside:  # whatever was decided: the forces say little
+            word, remedy = Status.INSIDE.name, f"{Status.INSIDE.value}; {remedy}"
         outcome = Outcome(done.state if done.ok else state, done.ok, word, remedy, active, done.times, done.margin)
         return self._checked(state, outcome)
 
