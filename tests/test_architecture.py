@@ -122,9 +122,10 @@ def test_walks_are_calls_that_are_made(walk):
 
 
 def test_there_is_a_walk_of_each_kind():
-    """The inverse, both processes of two rates, and a step forward."""
+    """The inverse without and with contact, both processes of two rates, and a step forward."""
     assert [steps(walk)[0][2] for walk in WALKS] == [
         "Inverse.step",
+        "ContactInverse.step",
         "Turns._follow",
         "model_process._make_models",
         "Dynamics.step",

@@ -68,22 +68,24 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, flexipod, grasp, gripper, multigait, "
-            "pneunet, tendon, tripods or trunk (`pliant robots` tells more)."
+            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, fingers, flexipod, grasp, gripper, "
+            "multigait, pneunet, tendon, tripods, trunk or wheel (`pliant robots` tells more)."
         ),
     ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
     trajectory: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="What to follow: a name, or a CSV file with the columns time, x, y, z in seconds and metres."
+            help="What to follow: a name, or a CSV file with the columns time, x, y, z in seconds and metres; what to roll "
+            "on (wheel)."
         ),
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045
     body: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="What it is made of: tets (default), or springs (the trunk); what is picked up: box or ball (grasp)."
+            help="What it is made of: tets (default), or springs (the trunk); what is picked up: box or ball (grasp), "
+            "beam or box (fingers)."
         ),
     ] = None,
     gait: Annotated[

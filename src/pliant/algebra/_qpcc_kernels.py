@@ -616,3 +616,36 @@ def _solve_many(M):
         for j in range(m, width):
             M[i, j] /= M[i, i]
     return True
+
+
+@kernel
+def worst_violation(p, efforts, pieces):
+    """The largest violation of a condition by the efforts of all rows [N] in some pieces [B], in scaled units."""
+    N, n = efforts.shape[0], p.course.shape[0]
+    off, worst = p.d.copy(), 0.0
+    for i in range(N):
+        for j in range(N):
+            off[i] += p.W[i, j] * efforts[j]
+        worst = max(worst, p.low[i] - efforts[i], efforts[i] - p.high[i])
+        if i < n:
+            worst = max(worst, p.course[i, 0] - off[i], off[i] - p.course[i, 1])
+    for b in range(pieces.shape[0]):
+        i = p.first[b]
+        for k in range(p.size[b]):
+            if pieces[b] == HELD:
+                worst = max(worst, abs(off[i + k]))
+            elif k > 0:
+                worst = max(worst, abs(efforts[i + k]))
+        if pieces[b] != HELD:
+            worst = max(worst, -off[i] if pieces[b] == LOW else off[i])
+            worst = max(worst, abs(efforts[i] - (p.low[i] if pieces[b] == LOW else p.high[i])))
+        elif p.size[b] > 1 and p.cone[b] < math.inf:
+            for f in range(p.facets.shape[0]):
+                across = p.facets[f, 0] * efforts[i + 1] + p.facets[f, 1] * efforts[i + 2]
+                worst = max(worst, across - p.cone[b] * p.inner[f] * efforts[i])
+    for s in range(p.sums.shape[0]):
+        total = 0.0
+        for j in range(N):
+            total += p.sums[s, j] * efforts[j]
+        worst = max(worst, p.least[s] - total, total - p.most[s])
+    return worst

@@ -34,7 +34,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra._dual_qp_kernels import INFEASIBLE, OPTIMAL, WORSE
-from pliant.algebra._qpcc_kernels import HELD, HIGH, LOW, UNDECIDED, Pieced, begin, flip, follow_duals, solve_piece
+from pliant.algebra._qpcc_kernels import (
+    HELD,
+    HIGH,
+    LOW,
+    UNDECIDED,
+    Pieced,
+    begin,
+    flip,
+    follow_duals,
+    solve_piece,
+    worst_violation,
+)
 from pliant.checks import one_of, whole
 from pliant.errors import InputError
 
@@ -190,7 +201,7 @@ def solve_qpcc(
     if not value < math.inf:
         status, violation = QpccStatus.INFEASIBLE, math.nan
     else:
-        violation = _violation(scaled, efforts, out)
+        violation = float(worst_violation(scaled, efforts, out))
     return QpccSolution(status, scale * efforts, out, start, value, count, violation, time.perf_counter() - clock)
 
 
@@ -236,21 +247,3 @@ def _most_mixed(p: Pieced, efforts: Array, blocks: Pieces) -> int:
         away = min(lam[0] - p.low[i], p.high[i] - lam[0])
         mixed.append(min(max(away, *np.abs(lam[1:]), 0.0), float(np.abs(off[rows]).max())))
     return int(np.argmax(mixed))
-
-
-def _violation(p: Pieced, efforts: Array, pieces: Pieces) -> float:
-    """The largest violation of a condition, in the units of a scaled problem."""
-    off = p.W @ efforts + p.d
-    n = len(p.course)
-    worst = [0.0, *(p.low - efforts), *(efforts - p.high), *(p.course[:, 0] - off[:n]), *(off[:n] - p.course[:, 1])]
-    for b, piece in enumerate(pieces):
-        i, rows = p.first[b], slice(p.first[b], p.first[b] + p.size[b])
-        if piece == HELD:
-            worst += np.abs(off[rows]).tolist()
-            if p.size[b] > 1 and p.cone[b] < math.inf:
-                worst += list(p.facets @ efforts[i + 1 : i + 3] - p.cone[b] * p.inner * efforts[i])
-        else:
-            worst += [-off[i] if piece == LOW else off[i], *np.abs(efforts[i + 1 : i + p.size[b]])]
-            worst.append(abs(efforts[i] - (p.low[i] if piece == LOW else p.high[i])))
-    total = p.sums @ efforts
-    return float(max(*worst, *(p.least - total), *(total - p.most)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.bench import qpcc
+from pliant.bench import qpcc, rolling
 from pliant.bench.clock import smallest_times
 from pliant.body import RigidBody, TetBody
 from pliant.contact import Plane, Solid
@@ -27,11 +27,11 @@ MISSED = 1e-6
 
 def measure(mesh: Path | None = None) -> list[Figure]:
     """All figures; mesh: the wheel of the SoftRobots plugin (millimetres, its axis along z) beside the own ring."""
-    figures = [*_wheel("contact", _ring()), *_many(), *_missed(), *qpcc.measure()]
+    figures = [*_wheel("contact", _ring()), *_many(), *_missed(), *rolling.measure("contact.wheel"), *qpcc.measure()]
     if mesh is not None:
         shape = read(mesh, "mm")
         if isinstance(shape, TetMesh):
-            figures += _wheel("contact.given", shape)
+            figures += [*_wheel("contact.given", shape), *rolling.measure("contact.given_wheel", shape)]
     return figures
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.algebra.coulomb import coulomb_efforts
-from pliant.algebra.qpcc import QpccSolution, Search, solve_qpcc
+from pliant.algebra.qpcc import Qpcc, QpccSolution, Search, solve_qpcc
 from pliant.checks import number, one_of
 from pliant.control.contact_decision import ContactDecision
 from pliant.control.contact_problem import ContactProblem, Wishes
@@ -32,6 +32,7 @@ AT_LIMIT = 1e-6
 class _Found:
     """An answer (or none): efforts of the rows (N,), and what was insisted upon."""
 
+    problem: Qpcc
     solution: QpccSolution
     efforts: Array
     wishes: Wishes
@@ -173,10 +174,10 @@ class ContactDecider:
         found = solve_qpcc(qpcc, problem.now, pieces=problem.now_in_pieces(), search=self.search)
         self._qps, self._seconds = self._qps + found.qps, self._seconds + found.seconds
         if not wishes.slides.any():
-            return _Found(found, found.efforts, wishes)
+            return _Found(qpcc, found, found.efforts, wishes)
         efforts = problem.sideways(wishes)
         efforts[problem.kept(wishes.slides)] = found.efforts
-        return _Found(found, efforts, wishes)
+        return _Found(qpcc, found, efforts, wishes)
 
     def _slack(self, after: Array) -> Mask:
         """Released cables that motors cannot take in as fast as they come, to displacements `after` (n,): without effort."""
@@ -228,7 +229,8 @@ class ContactDecider:
         let_go = tuple(label for label, piece in zip(given, solution.pieces, strict=False) if piece != 0)
         return ContactDecision(
             solution.status, solution.start, solution.value, sticking, is_open, sliding, let_go, grip,
-            self._qps, solution.violation, self._seconds
+            self._qps, solution.violation, self._seconds, found.problem, problem.now,
+            problem.now_in_pieces()
         )  # fmt: skip
 
     def active(self, efforts: Array, delta: Array) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.algebra.qpcc import QpccStatus
+from pliant.algebra.qpcc import Qpcc, QpccStatus
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ class ContactDecision:
     qps           QPs that were solved
     violation     the largest of any condition, scaled
     seconds       that the search took
+    problem, now, begun
+                  the problem itself, the sought efforts (n,) and the pieces (B,) that the search begins from
     penetration   how deep a point is inside what it touches after the step [m], and whether that is worth a word (`inside`)
     """
 
@@ -41,5 +43,8 @@ class ContactDecision:
     qps: int
     violation: float
     seconds: float
+    problem: Qpcc
+    now: Array
+    begun: NDArray[np.int64]
     penetration: float = np.nan
     inside: bool = False

@@ -4,6 +4,7 @@ cantilever   a silicone beam clamped at one end: deflection beside beam theory
 diamond      the four-legged silicone robot of largilliere2015: its top follows a square
 drop         soft and rigid things fall on hilly ground, and on each other
 expander     a block of springs whose middle part swells
+fingers      three fingertips hold and bend a soft beam, and lift a box, by the inverse with contact
 finger       a finger closed by one cable
 flexipod     a stiff body on four soft legs that motors turn: it runs
 grasp        a gripper picks up a box or a ball by friction
@@ -13,6 +14,7 @@ pneunet      a pneumatic bending finger with its cavity
 tendon       a continuum robot of rod and discs on six tendons: position and orientation
 tripods      a haptic device: a handle on six bent rods that motors turn (koehler2023)
 trunk        an elephant's trunk on eight cables
+wheel        a soft wheel that rolls by four cables through it, by the inverse with contact (coevoet2019)
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pliant.gallery import (
     drop,
     expander,
     finger,
+    fingers,
     flexipod,
     grasp,
     gripper,
@@ -32,6 +35,7 @@ from pliant.gallery import (
     tendon,
     tripods,
     trunk,
+    wheel,
 )
 from pliant.gallery.exhibit import Choices, Exhibit, Showing
 from pliant.gallery.follower import Follower, Paths, Report
@@ -43,6 +47,7 @@ all_robots: dict[str, Exhibit] = {
     "drop": drop.EXHIBIT,
     "expander": expander.EXHIBIT,
     "finger": finger.EXHIBIT,
+    "fingers": fingers.EXHIBIT,
     "flexipod": flexipod.EXHIBIT,
     "grasp": grasp.EXHIBIT,
     "gripper": gripper.EXHIBIT,
@@ -51,6 +56,7 @@ all_robots: dict[str, Exhibit] = {
     "tendon": tendon.EXHIBIT,
     "tripods": tripods.EXHIBIT,
     "trunk": trunk.EXHIBIT,
+    "wheel": wheel.EXHIBIT,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pliant.body import TetBody
+from pliant.control import Inverse
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.errors import InputError, PliantError
@@ -27,8 +28,9 @@ class Page(ServedPage):
     >>> from pliant.view import Page                                   # doctest: +SKIP
     >>> Page(robot, paths={"circle": {"tip": circle}}).serve()         # doctest: +SKIP
 
-    A robot with actuators and effectors follows its targets by the inverse, quasi-statically; any other is held in balance
-    under efforts that sliders give. The page is served to this machine only and loads nothing from outside.
+    A robot with actuators and effectors follows its targets by the inverse, quasi-statically, or through time where it is loose
+    or touches something; any other is held in balance under efforts that sliders give. The page is served to this machine only
+    and loads nothing from outside.
     """
 
     def __init__(
@@ -43,16 +45,18 @@ class Page(ServedPage):
         feed: Feed | None = None,
         theory: Theory | None = None,
         begin: State | None = None,
+        decides: Callable[[Robot], Inverse] | None = None,
     ) -> None:
         """paths: what the effectors can follow, by name: a trajectory per effector; start: the one to begin with (None: by
         hand); rate: steps per second [Hz] at most; loads: range (low, high) of the effort of a load, by name; feed: of a drive
         that is to do what the robot does: the page then has an emergency stop, and closes the feed at its end, which leaves
         the drive at its safe command, stopped, and closed; theory: a function of robot and state that gives values beside what
-        theory says, as `Figure`s with references, shown as the robot moves; begin: the state to begin with (settled)."""
+        theory says, as `Figure`s with references, shown as the robot moves; begin: the state to begin with (settled); decides:
+        makes the inverse by which the robot follows its targets."""
         super().__init__(title)
         if theory is not None and not callable(theory):
             raise InputError(f"theory is {theory!r}", remedy="give a function of robot and state")
-        self.session = Session(robot, paths, rate=rate, feed=feed, begin=begin)
+        self.session = Session(robot, paths, rate=rate, feed=feed, begin=begin, decides=decides)
         if start is not None:
             self.session.follow(start)
         require_ranges(self.session, loads)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.checks import as_numbers, number
+from pliant.control import Inverse
 from pliant.control.trajectory import Trajectory
 from pliant.device import Feed
 from pliant.device.wiring import commanded_ports
@@ -48,16 +49,17 @@ class Session(Paced):
         rate: float = 50.0,
         feed: Feed | None = None,
         begin: State | None = None,
+        decides: Callable[[Robot], Inverse] | None = None,
     ) -> None:
         """paths: what the effectors can follow; rate: steps per second [Hz] at most; feed: of a drive that is to do what the
-        robot does; begin: where it is at first, by default settled."""
+        robot does; begin: where it is at first, by default settled; decides: makes the inverse that decides."""
         if not isinstance(robot, Robot):
             raise InputError(f"a {type(robot).__name__} is no robot", remedy="give a Robot")
         if feed is not None and not isinstance(feed, Feed):
             raise InputError(f"feed is a {type(feed).__name__}", remedy="give a Feed of a drive, or leave it out")
         super().__init__(number(rate, "rate", unit="Hz", above=0.0, most=1e6, remedy="give a positive rate in Hz"))
         self.robot, self.paths = robot, checked_paths(paths)
-        self.feed = feed
+        self.feed, self._decides = feed, decides
         self._made_for = robot.row_names
         self.snapshot: Snapshot
         self._require_effectors()
@@ -122,7 +124,7 @@ class Session(Paced):
 
     def _new_stepping(self) -> Stepping:
         kind = "effort" if self.feed is None else self.feed.drive.wiring.kind
-        return stepping_of(self.robot, self.size, 1.0 / self.rate, kind)
+        return stepping_of(self.robot, self.size, 1.0 / self.rate, kind, self._decides)
 
     @property
     def follows(self) -> bool:

@@ -4,7 +4,7 @@ hold moves through time."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -77,29 +77,56 @@ class Stepping(ABC):
             )
         return outcome
 
+    def _push(self, name: str, pose: Array, interval: float) -> None:
+        """Bring an obstacle nearer to where it is wanted, slowly enough for what it meets."""
+        obstacle = self.robot.touches[name].obstacle
+        if obstacle is None:
+            return
+        turn = logarithm(from_quaternion(pose[3:]) @ obstacle.rotation.T)
+        way = pose[:3] - obstacle.position
+        far = max(float(np.linalg.norm(way)) / (0.5 * self.size), float(np.linalg.norm(turn)))
+        share = min(1.0, interval / far) if far > 0.0 else 1.0  # half a size of the robot per second, or a radian
+        if way.any() or turn.any():
+            self.robot.move_obstacle(
+                name, obstacle.position + share * way, to_quaternion(exponential(share * turn) @ obstacle.rotation)
+            )
+
 
 class Following(Stepping):
-    """Effectors follow targets: one decision of the inverse per step, quasi-static where supports hold the robot.
+    """Effectors follow targets: one decision of the inverse per step, quasi-static where supports hold the robot and it touches
+    nothing.
 
     Targets are approached at about one size per second. Through time, where the inverse does not see to that by itself, the
-    goal handed to it lies between where the effector is and its target.
+    goal handed to it lies between where the effector is and its target; of a robot that touches something up to a tenth of
+    its size ahead.
     """
 
-    def __init__(self, robot: Robot, size: float, h: float, kind: Kind) -> None:
-        """h: seconds from one step to the next; kind: what motors hold between them."""
+    def __init__(
+        self, robot: Robot, size: float, h: float, kind: Kind, decides: Callable[[Robot], Inverse] | None = None
+    ) -> None:
+        """h: seconds from one step to the next; kind: what motors hold between them; decides: makes the inverse."""
         super().__init__(robot, size)
         self.loads = robot.named(Role.IMPOSED)
-        self._moves = not robot.is_supported
-        self._inverse = Inverse(robot, h=h) if self._moves else Inverse(robot, kind=kind, largest_move=h)
-        self._note = f"; {UNHELD}" if self._moves else ""
+        self._moves = not robot.is_supported or bool(robot.touches)
+        if decides is not None:
+            self._inverse = decides(robot)
+        else:
+            self._inverse = Inverse(robot, h=h) if self._moves else Inverse(robot, kind=kind, largest_move=h)
+        self._note = f"; {UNHELD}" if self._moves and not robot.touches else ""
+        self._ahead = 0.1 if robot.touches else 0.0
         self._measures = {name: measures_of(robot, name) for name in robot.named(Role.EFFECTOR)}
 
     def step(self, state: State, wish: Wish, interval: float) -> Outcome:
         for name, displacement in wish.displacements.items():
             self._give(name, displacement, interval)
+        for name, pose in wish.obstacles.items():
+            self._push(name, pose, interval)
         goals = wish.targets
         if self._moves:
-            goals = {name: self._goal(state, name, target, interval) for name, target in wish.targets.items()}
+            goals = {
+                name: self._goal(state, name, target, max(interval, self._ahead))
+                for name, target in wish.targets.items()
+            }
         done = self._inverse.step(
             _with_efforts(self.robot, state, wish.efforts),
             interval=interval,
@@ -181,26 +208,15 @@ class Moving(Stepping):
         remedy = told + (f" ({done.cause})" if done.cause is not None else "")
         return self._checked(state, Outcome(done.state if done.ok else state, done.ok, word, remedy, (), done.times))
 
-    def _push(self, name: str, pose: Array, interval: float) -> None:
-        """Bring an obstacle nearer to where it is wanted, slowly enough for what it meets."""
-        obstacle = self.robot.touches[name].obstacle
-        if obstacle is None:
-            return
-        turn = logarithm(from_quaternion(pose[3:]) @ obstacle.rotation.T)
-        way = pose[:3] - obstacle.position
-        far = max(float(np.linalg.norm(way)) / (0.5 * self.size), float(np.linalg.norm(turn)))
-        share = min(1.0, interval / far) if far > 0.0 else 1.0  # half a size of the robot per second, or a radian
-        if way.any() or turn.any():
-            self.robot.move_obstacle(
-                name, obstacle.position + share * way, to_quaternion(exponential(share * turn) @ obstacle.rotation)
-            )
 
-
-def stepping_of(robot: Robot, size: float, h: float, kind: Kind = "effort") -> Stepping:
+def stepping_of(
+    robot: Robot, size: float, h: float, kind: Kind = "effort", decides: Callable[[Robot], Inverse] | None = None
+) -> Stepping:
     """Following for a robot with actuators and effectors; for any other Loading, or Moving by steps of h [s] where supports
-    do not hold it or it touches something. kind: what motors hold between decisions."""
+    do not hold it or it touches something. kind: what motors hold between decisions; decides: makes the inverse of a
+    robot that follows."""
     if robot.named(Role.ACTUATOR) and robot.named(Role.EFFECTOR):
-        return Following(robot, size, h, kind)
+        return Following(robot, size, h, kind, decides)
     return Loading(robot, size) if robot.is_supported and not robot.touches else Moving(robot, size, h)
 
 
