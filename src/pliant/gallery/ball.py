@@ -1,117 +1,114 @@
-"""A soft ball that rolls by making its cells softer and stiffer (coevoet2019, figs. 4 and 7).
-
-A hollow ball of silicone in 20 cells around a central cavity: one cell per face of an icosahedron, and the mesh follows their
-boundaries. Sought are the modulus of each cell and the pressure of the cavity; wanted are places of the centre and of two
-points of the surface, as a rigid ball that rolls has them. What drives it is mostly the sag under gravity: cells below and
-ahead soften, those behind stiffen.
-"""
+"""A soft ball rolls by the moduli of its cells, in closed loop with a plant that slips (coevoet2019, figs. 4 and 7)."""
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pliant.algebra.qpcc import Search
 from pliant.algebra.rotation import exponential
-from pliant.body import TetBody
-from pliant.contact import Plane
-from pliant.control import Inverse
-from pliant.material import Corotational, Law
-from pliant.port import Cavity, Center, Frame, Point, Stiffness
-from pliant.robot import Robot
-from pliant.shape import TetMesh, make
+from pliant.control.trajectory import Recorded
+from pliant.errors import InputError
+from pliant.gallery import ball_robot
+from pliant.gallery.ball_rolling import SPEED, Rolled, driven, plant_robot
+from pliant.gallery.exhibit import Choices, Exhibit, Showing, require_only
+from pliant.gallery.follower import Paths
+from pliant.robot import Robot, Role, State
+from pliant.shape import TetMesh, read
+from pliant.view import Figure, Page, draw_bodies
+from pliant.view.figures import bounded
 
-Array = NDArray[np.float64]
-
-RADIUS, INNER, SIZE = 0.040, 0.020, 0.0088
-"""Of the ball and of its cavity [m], and the edge of its tets [m]."""
-LAW, DENSITY, DAMPING = Corotational(E=20e3, nu=0.45), 1000.0, (0.0, 0.03)
-"""Of silicone: its law, density [kg/m^3], damping by mass [1/s] and by stiffness [s]."""
-RATIO = 5.0
-"""A cell is between so many times softer and so many times stiffer than it is by itself."""
-PRESSURE, PRESSURE_RATE, FULLEST = (600.0, 3000.0), 6700.0, 0.5
-"""Of the cavity: its limits [Pa], how fast it may change [Pa/s]; by which share of itself the cavity may grow."""
-CELLS = 20
-FRICTION, GRAVITY = 0.8, 9.81
-STEP, ENERGY = 0.030, 1e-4
-"""Time step of decisions [s]: with short ones every cell ends at a limit; weight of the work of all efforts."""
-WEIGHTS = {"center": (1.0, 1.0, 0.3), "side": 0.55, "front": 0.55}
-"""How much an error of the effectors counts."""
-TOUCH = "ground"
+CIRCUMFERENCE = 2 * np.pi * ball_robot.RADIUS
+HEADINGS = ("0", "90", "180", "270")
+OWN_HEADING = "270"
+PLANT_FRICTION, LONGEST = 0.6, 900
+"""Of the plant on the ground (the model's contacts stick); decisions in a run, at most."""
 
 
-def normals() -> Array:
-    """The middles of the cells as directions (20, 3): a cell, and not an edge or a corner, is down."""
-    corners, faces = make.icosahedron()
-    out = corners[faces].sum(axis=1)
-    return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True) @ face_down().T)
+class Ball(Exhibit):
+    """See `Exhibit`. The trajectory is the heading, in degrees from x: 0, 90, 180 or 270 (its own)."""
+
+    title = "a soft ball rolls by the stiffness of its cells"
+
+    def show(self, choices: Choices) -> Showing:
+        """See `Exhibit`: one circumference on a plant that is another ball."""
+        heading, mesh = self._asked(choices)
+        model = ball_robot.build(mesh, heading=heading)
+        plant = plant_robot(heading, PLANT_FRICTION)
+        run = driven(model, ball_robot.inverse(model), plant, heading, 1.01 * CIRCUMFERENCE, LONGEST)
+
+        def draw(path: Path) -> None:
+            draw_bodies(plant, run.end, path, title=self.title)
+
+        return Showing((*_figures(run), *_times(model, run)), draw)
+
+    def page(self, choices: Choices) -> Page:
+        """See `Exhibit`: the model rolls along its heading; drag its centre."""
+        heading, mesh = self._asked(choices)
+        robot = ball_robot.build(mesh, heading=heading)
+        inverse, state = ball_robot.inverse(robot), robot.rest()
+        for _ in range(20):
+            home = {name: robot.displacement(state, name) for name in robot.named(Role.EFFECTOR)}
+            state = inverse.step(state, **home).require().state  # type: ignore[arg-type]
+        return Page(
+            robot, rate=1.0 / ball_robot.STEP, title=self.title, begin=state, start="roll",
+            paths={"roll": rigid_paths(robot, state, heading)}, decides=ball_robot.inverse
+        )  # fmt: skip
+
+    def _asked(self, choices: Choices) -> tuple[float, TetMesh | None]:
+        """The heading [degrees], and the mesh where it is not its own."""
+        require_only(choices, "a ball", "trajectory", "mesh")
+        name = OWN_HEADING if choices.trajectory is None else choices.trajectory
+        if name not in HEADINGS:
+            raise InputError(f"there is no heading {name!r}", remedy=f"choose among {', '.join(HEADINGS)}")
+        if choices.mesh is None:
+            return float(name), None
+        mesh = read(choices.mesh, "mm")
+        if not isinstance(mesh, TetMesh):
+            raise InputError(f"{choices.mesh} has no tets", remedy="fill it: pliant mesh FILE --fill SIZE --out FILE")
+        return float(name), ball_robot.placed(mesh)
 
 
-def face_down() -> Array:
-    """The rotation (3, 3) that brings a face of the icosahedron down."""
-    corners, faces = make.icosahedron()
-    n = corners[faces[0]].sum(axis=0)
-    n /= np.linalg.norm(n)
-    down = np.array([0.0, 0.0, -1.0])
-    axis = np.cross(n, down)
-    angle = np.arctan2(np.linalg.norm(axis), n @ down)
-    return exponential(angle * axis / np.linalg.norm(axis))
+def rigid_paths(robot: Robot, state: State, heading: float, distance: float = CIRCUMFERENCE) -> Paths:
+    """Where the effectors of a rigid ball would be that rolls so far [m] at its speed."""
+    ahead, _ = ball_robot.directions(heading)
+    home = {name: robot.displacement(state, name) for name in robot.named(Role.EFFECTOR)}
+    height = float(home["center"][2] - state.x[:, 2].min())
+    ways = np.linspace(0.0, distance, 200)
+    axle = np.cross((0.0, 0.0, 1.0), ahead)
+    out = {}
+    for name, place in home.items():
+        arm = place - home["center"]
+        rows = [home["center"] + way * ahead + exponential(way / height * axle) @ arm for way in ways]
+        out[name] = Recorded(ways / SPEED, np.array(rows))
+    return out
 
 
-def cut(mesh: TetMesh) -> TetMesh:
-    """The same with the number of its cell as the label of each tet."""
-    middles = mesh.nodes[mesh.tets].mean(axis=1)
-    return TetMesh(mesh.nodes, mesh.tets, np.argmax(middles @ normals().T, axis=1))
+def _figures(run: Rolled) -> list[Figure]:
+    return [
+        bounded("robosoft.ball_distance_m", float(run.ways[-1]), "m", CIRCUMFERENCE, "higher", "circumference"),
+        bounded("ball.turn", float(run.angles[-1]), "degrees", 300.0, "higher", "bound"),
+        Figure("ball.aside", 1e3 * float(np.abs(run.aside).max()), "mm", better="lower"),
+        Figure("ball.error_median", 1e3 * float(np.median(run.errors)), "mm", better="lower"),
+        Figure("ball.error_max", 1e3 * float(run.errors.max()), "mm", better="lower"),
+        Figure("ball.decisions", len(run.steps), "steps"),
+        Figure("ball.frozen", run.frozen, "of steps", better="lower"),
+    ]
 
 
-def shape(size: float = SIZE) -> TetMesh:
-    """The ball's own mesh, whose faces follow the cells."""
-    mesh = make.hollow_sphere(INNER, RADIUS, size)
-    return cut(TetMesh(mesh.nodes @ face_down().T, mesh.tets))
+def _times(model: Robot, run: Rolled) -> list[Figure]:
+    """Medians of what a step takes."""
+    made = [step for step in run.steps if step.contact is not None]
+    stages = {name: 1e3 * float(np.median([step.times[name] for step in made])) for name in made[0].times}
+    rows = [len(step.contact.problem.d) - len(step.contact.problem.course) for step in made if step.contact is not None]
+    qps = float(np.mean([step.contact.qps for step in made if step.contact is not None]))
+    return [
+        Figure("ball.coordinates", 3 * len(model.bodies[0].rest), "", 3003, "coevoet2019"),
+        Figure("ball.contact_rows", float(np.mean(rows)), "", 39, "coevoet2019"),
+        Figure("ball.W", stages["condense"], "ms", 79.56, "coevoet2019", better="lower"),
+        Figure("ball.search", stages["search"], "ms", 10.67, "coevoet2019", better="lower"),
+        Figure("ball.qps", qps, "QPs"),
+    ]
 
 
-def build(
-    mesh: TetMesh | None = None,
-    *,
-    law: Law = LAW,
-    friction: float = FRICTION,
-    order: Literal[1, 2] = 1,
-    heading: float = 0.0,
-) -> Robot:
-    """The ball on flat ground. Actuators: "air", "cell 0" ...; effectors: "center", "side", "front"; sensor: "pose".
-
-    heading: of the way that it is to go, [degrees] from x; the points of its surface that are effectors are beside and before it.
-    """
-    mesh = shape() if mesh is None else mesh
-    body = TetBody(mesh, law, density=DENSITY, damping=DAMPING, order=order)
-    robot = Robot(body, gravity=(0.0, 0.0, -GRAVITY))
-    wall, skin = sorted(mesh.surface().parts(), key=lambda part: float(np.linalg.norm(part.nodes, axis=1).max()))
-    cavity = Cavity(wall)
-    robot.actuate(
-        "air", cavity, effort=PRESSURE, displacement=(-np.inf, FULLEST * cavity.rest_volume), effort_rate=PRESSURE_RATE
-    )
-    E = law.E
-    for k in range(CELLS):
-        robot.actuate(f"cell {k}", Stiffness(label=k), effort=(E / RATIO - E, UP * E - E))
-    ahead, aside = directions(heading)
-    robot.effect("center", Center(), weight=WEIGHTS["center"])
-    outer = np.linalg.norm(mesh.nodes, axis=1).max()
-    for name, way in (("side", aside), ("front", ahead)):
-        robot.effect(name, Point(near=skin.nodes[np.argmax(skin.nodes @ way)]), weight=WEIGHTS[name])
-    corners, _ = make.icosahedron()
-    robot.sense("pose", Frame(0.95 * outer * corners @ face_down().T))
-    robot.touch(TOUCH, Plane(offset=float(mesh.nodes[:, 2].min()) - 1e-4, friction=friction), surface=skin)
-    return robot
-
-
-def directions(heading: float) -> tuple[Array, Array]:
-    """Ahead and to the left of a heading [degrees]."""
-    c, s = np.cos(np.radians(heading)), np.sin(np.radians(heading))
-    return np.array([c, s, 0.0]), np.array([-s, c, 0.0])
-
-
-def inverse(robot: Robot, h: float = STEP, energy: float = ENERGY, search: Search = "paper") -> Inverse:
-    """What decides for it. The exact tangent of cells that soften is indefinite in many steps; the warped one serves."""
-    return Inverse(robot, h=h, energy=energy, tangent="warped", friction="stick", search=search)
+EXHIBIT = Ball()
