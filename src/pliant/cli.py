@@ -68,8 +68,8 @@ def run(
     robot: Annotated[
         str,
         typer.Argument(
-            help="A robot of the gallery: cantilever, diamond, drop, expander, finger, fingers, flexipod, grasp, gripper, "
-            "multigait, pneunet, tendon, tripods, trunk or wheel (`pliant robots` tells more)."
+            help="A robot of the gallery: ball, cantilever, diamond, drop, expander, finger, fingers, flexipod, grasp, "
+            "gripper, multigait, pneunet, tendon, tripods, trunk or wheel (`pliant robots` tells more)."
         ),
     ],
     headless: Annotated[bool, typer.Option("--headless", help="No page: run, print a report, save a picture.")] = False,
@@ -77,7 +77,7 @@ def run(
         Optional[str],  # noqa: UP045
         typer.Option(
             help="What to follow: a name, or a CSV file with the columns time, x, y, z in seconds and metres; what to roll "
-            "on (wheel)."
+            "on (wheel), or where to (ball)."
         ),
     ] = None,
     mesh: Annotated[Optional[Path], typer.Option(help="Another mesh of this robot, in millimetres.")] = None,  # noqa: UP045

@@ -1,5 +1,6 @@
 """Robots to start from, one file each, and their registry.
 
+ball         a soft ball of 20 cells that rolls by their stiffness, in closed loop with another ball
 cantilever   a silicone beam clamped at one end: deflection beside beam theory
 diamond      the four-legged silicone robot of largilliere2015: its top follows a square
 drop         soft and rigid things fall on hilly ground, and on each other
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from pliant.errors import InputError
 from pliant.gallery import (
+    ball,
     cantilever,
     diamond,
     drop,
@@ -42,6 +44,7 @@ from pliant.gallery.follower import Follower, Paths, Report
 from pliant.gallery.mover import Mover
 
 all_robots: dict[str, Exhibit] = {
+    "ball": ball.EXHIBIT,
     "cantilever": cantilever.EXHIBIT,
     "diamond": diamond.EXHIBIT,
     "drop": drop.EXHIBIT,

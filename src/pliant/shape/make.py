@@ -150,7 +150,7 @@ def sphere(radius: float, size: float, *, center: ArrayLike = (0.0, 0.0, 0.0)) -
     r, h = _positives(radius=radius, size=size)
     _require_few(4.2 * (r / h + 1) ** 3)
     n = _count(r, h)
-    corners, faces = _icosahedron()
+    corners, faces = icosahedron()
     weights, local = _edgewise_tets(n)
     shell = 1.0 - weights[:, 0]
     # Sorted corners make neighbours cut their common face in the same way.
@@ -179,7 +179,7 @@ def hollow_sphere(
         sphere_points, faces = np.sin(np.pi / 2 * weights), triangles
     else:
         weights, triangles = _edgewise_triangles(_count(b * _ICOSAHEDRON_EDGE, h))
-        corners, big = _icosahedron()
+        corners, big = icosahedron()
         sphere_points = np.einsum("pk,fkx->fpx", weights, corners[big]).reshape(-1, 3)
         faces = (triangles[None] + len(weights) * np.arange(len(big))[:, None, None]).reshape(-1, 3)
         same = coinciding(sphere_points, 1e-7)
@@ -251,7 +251,7 @@ def _prisms(triangles: IntArray, points: int, layers: int) -> IntArray:
     return np.hstack([lower, lower + points]).astype(np.int32)
 
 
-def _icosahedron() -> tuple[FloatArray, IntArray]:
+def icosahedron() -> tuple[FloatArray, IntArray]:
     """Corners (12, 3) on the unit sphere and faces (20, 3)."""
     golden = (1 + 5**0.5) / 2
     base = np.array([[0, s, t * golden] for s in (-1, 1) for t in (-1, 1)])
