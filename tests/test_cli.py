@@ -98,7 +98,7 @@ def test_a_typo_gets_the_choice(typed):
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
         (("run", "cantilver"), "choose one of: cantilever, diamond"),
-        (("bench", "fme"), "choose: contact, fem, held, inverse, qp, realtime, rods or springs"),
+        (("bench", "fme"), "choose: contact, fem, haptics, held, inverse, qp, realtime, rods or springs"),
         (("bench", "qp", "--mesh", "x.vtk"), "qp is not measured on a mesh; leave out --mesh"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
         (("run", "cantilever", "--json", "nowhere/x.json"), "there is no folder"),
