@@ -367,8 +367,7 @@ def _drawn(visitor) -> int:
 
 @pytest.mark.slow
 def test_a_robot_that_touches_is_seen_to_travel(chromium):
-    """A ball rolls away over a plane: it stays in the picture with the arrow of its force; the panel tells the force; the
-    plane is dragged by its arrows; without `Go along` the ball leaves the picture."""
+    """A ball rolls away over a plane: it stays in the picture with the arrow of its force, and the panel tells the force."""
     body = pl.RigidBody(pl.solids.sphere(0.02).translated((0, 0, 0.02)), density=1000)
     robot = pl.Robot(body, gravity=(0, 0, -9.81))
     robot.touch("ground", Plane(), surface=Sphere((0, 0, 0.02), 0.02))
@@ -386,20 +385,6 @@ def test_a_robot_that_touches_is_seen_to_travel(chromium):
         assert np.abs(ball_pixels(visitor).mean(axis=1) - middle).max() < 25
         r, g, b = visitor.picture().transpose(2, 0, 1)
         assert ((g > r + 40) & (g > b + 5)).sum() > 20, "its arrow is seen"
-        session.pause()
-        visitor.until(lambda: page._scene.obstacles[0].gizmo.position[0] > 0, "drawn")
-        stage = (
-            page._scene._stage
-        )  # the browser tells where it looks from when that has changed, not when the world has
-        told = visitor.camera.position - stage._position
-        handle = np.array(page._scene.obstacles[0].gizmo.position) - stage._gone + told
-        tip = handle + np.array([0.0, 0.0, 0.7 * 0.15 * session.size])
-        up = np.array([0.0, 0.0, 0.01])
-        drag_until(visitor, tip, tip + up, lambda: session.snapshot.wish.obstacles["ground"][2] > 1e-3)
-        moved = session.snapshot.wish.obstacles["ground"]
-        assert np.abs(moved[:2]).max() < 1e-5, "along its arrow only"
-        visitor.tab.get_by_text("Go along", exact=True).click()
-        visitor.until(lambda: visitor.robot_pixels().sum() < 500, "it is far away")
         assert visitor.complaints == []
         visitor.tab.close()
 

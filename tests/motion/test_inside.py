@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.contact import Plane
 from pliant.device import SimulatedPlant
 from pliant.errors import NotConvergedError
-from pliant.motion import Dynamics, Status, beginning, settled
+from pliant.motion import Dynamics, Statics, Status, beginning, settled
 
 BOX = pl.make.box((0.04, 0.03, 0.02), (1, 1, 1))
 
@@ -72,3 +72,35 @@ def test_a_plant_counts_steps_inside():
     final = plant.inside
     plant.advance(np.zeros(1), 0.7)
     assert plant.inside == final, "it is out"
+
+
+CUBE, LAW = pl.make.box((0.02, 0.02, 0.02), (1, 1, 1)), pl.Corotational(E=1e5, nu=0.3)
+
+
+def clamped_into(other):
+    """A soft cube whose clamp is 0.5 mm deep in a plane, or in the clamp of a second cube below it."""
+    cube = pl.TetBody(CUBE, LAW, density=1000, fixed=CUBE.where(z_below=0))
+    if other == "plane":
+        robot = pl.Robot({"cube": cube}, gravity=(0, 0, -9.81))
+        robot.touch("clamp", Plane(offset=0.0005), body="cube")
+        return robot
+    lower = CUBE.translated((0.0, 0.0, -0.0195))
+    second = pl.TetBody(lower, LAW, density=1000, fixed=lower.where(z_above=0.0005))
+    robot = pl.Robot({"cube": cube, "second": second}, gravity=(0, 0, -9.81))
+    robot.touch("clamp", "second", body="cube")
+    return robot
+
+
+@pytest.mark.parametrize("other", ["plane", "body"])
+def test_what_is_held_on_both_sides_is_no_contact(other):
+    """Nothing can move it: steps and equilibria are those of robots that do not touch."""
+    robot = clamped_into(other)
+    alone = pl.Robot(dict(zip(robot.body_names, robot.bodies, strict=True)), gravity=(0, 0, -9.81))
+    for method in ("linearized", "newton"):
+        here = Dynamics(robot, 0.005, method=method).step(robot.rest()).require().state
+        there = Dynamics(alone, 0.005, method=method).step(alone.rest()).require().state
+        assert not len(robot.contacts(here, "clamp"))
+        np.testing.assert_allclose(here.x, there.x, atol=1e-12)
+    rest = Statics(robot).solve()
+    assert rest.status is Status.CONVERGED
+    np.testing.assert_allclose(rest.state.x, Statics(alone).solve().require().state.x, atol=1e-9)

@@ -47,9 +47,11 @@ def test_every_robot_is_looked_at_from_above_its_floor(name):
         for port in robot.named(Role.ACTUATOR) + robot.named(Role.EFFECTOR):
             assert nodes[f"/names/{port}/name"].text == port
         assert bool(robot.touches) == any(node.startswith("/obstacles/") for node in nodes), "what it touches is drawn"
-        if name == "drop":  # nothing holds what falls
+        if name in ("drop", "wheel"):  # nothing holds what falls or rolls: the picture goes along
             assert not robot.is_supported
+            assert page._scene.along is not None
             return
+        assert page._scene.along is None
         assert nodes["/held/0_word"].text == "held"
         if robot.bodies[0].deforms or not len(robot.bodies[0].supports.fixed):
             assert nodes["/held/0"].dimensions

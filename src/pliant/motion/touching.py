@@ -47,7 +47,7 @@ class Touching:
         if not robot.touches:
             return cls(robot, state, {}, own)
         ahead = state.x + h * state.v + h * h * robot.gravity
-        contacts = {k: t.contacts(state.x, ahead, _of(state, k)) for k, t in robot.touches.items()}
+        contacts = {k: _movable(robot, t.contacts(state.x, ahead, _of(state, k))) for k, t in robot.touches.items()}
         if friction != "cone":
             mu = np.inf if friction == "stick" else 0.0
             contacts = {k: replace(own, friction=np.full(len(own), mu)) for k, own in contacts.items()}
@@ -59,7 +59,7 @@ class Touching:
         points stick or are in the state."""
         contacts = {}
         for name, touch in robot.touches.items():
-            found = touch.contacts(x, x, _of(state, name))
+            found = _movable(robot, touch.contacts(x, x, _of(state, name)))
             began = np.einsum("cki,cj,cji->ck", found.frames, found.weights, state.x[found.nodes])
             origins = np.where(found.fresh[:, None] & np.array([False, True, True]), began, found.origins)
             contacts[name] = replace(found, origins=origins, depths=np.zeros(len(found)))
@@ -75,7 +75,7 @@ class Touching:
         if between and np.abs(state.x - self._looked_at).max() > close:
             return False
         for name, touch in self._robot.touches.items():
-            found = touch.contacts(state.x, state.x, ended.contacts[name])
+            found = _movable(self._robot, touch.contacts(state.x, state.x, ended.contacts[name]))
             bears = np.isin(ended.contacts[name].ids, found.ids[found.gaps < close])
             if (found.gaps < -close).any() or not bears.all():
                 return False
@@ -105,6 +105,13 @@ class Touching:
         deepest, inside = self.depths(result.state)
         status = Status.INSIDE if inside else Status.ROUGH if result.missed > MISSED else result.status
         return replace(result, status=status, penetration=deepest)
+
+
+def _movable(robot: Robot, contacts: Contacts) -> Contacts:
+    """Those contacts whose gaps anything can change: what is held on both sides stays as it is, whatever pushes."""
+    moves = robot.equations.assembly.coordinates_per_node > 0
+    able = (moves[contacts.nodes] & (contacts.lifting != 0.0)).any(axis=1)
+    return contacts if able.all() else contacts.chosen(able)
 
 
 def _of(state: State, name: str) -> Remembered:
