@@ -97,7 +97,7 @@ def test_run_serves_a_page_on_this_machine_until_interrupted():
 def test_a_typo_gets_the_choice(typed):
     """An unknown robot, benchmark or file is one line that names the remedy, exit code 2."""
     for arguments, message in (
-        (("run", "cantilver"), "choose one of: cantilever, diamond"),
+        (("run", "cantilver"), "choose one of: ball, cantilever, diamond"),
         (("bench", "fme"), "choose: contact, fem, haptics, held, inverse, qp, realtime, rods or springs"),
         (("bench", "qp", "--mesh", "x.vtk"), "qp is not measured on a mesh; leave out --mesh"),
         (("mesh", "nowhere.stl"), "nowhere.stl"),
@@ -120,7 +120,7 @@ def test_a_typo_gets_the_choice(typed):
         assert message in complaints
     done = pliant("run", "cantilver")
     assert done.returncode == 2
-    assert "choose one of: cantilever, diamond" in done.stderr
+    assert "choose one of: ball, cantilever, diamond" in done.stderr
     assert "Traceback" not in done.stderr
 
 
