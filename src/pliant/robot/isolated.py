@@ -105,7 +105,8 @@ class Isolated:
                 if not self._is_inner(attachment, state.x, efforts):
                     acted[pieces[pieces >= 0]] = True
                 self._join(group, acted, pieces)
-        bearing = np.flatnonzero(state.extra)
+        known = len(state.extra) == len(extra)  # or they are forces of rows that are gone
+        bearing = np.flatnonzero(state.extra) if known else np.empty(0, np.int64)
         if len(bearing):
             weights = extra.weights[bearing]
             pieces, carries = self._piece[extra.nodes[bearing]], weights != 0.0
