@@ -69,6 +69,7 @@ def test_the_way_up_and_down_is_whole():
     assert (line["reached"] == 1).all()
 
 
+@pytest.mark.thorough
 def test_the_papers_findings():
     """koehler2023, section V-B: without limits of torque the stiffer device gives more force, and the softer one's workspace is
     lower by its weight; limits of torque shrink the stiffer device's workspace more."""

@@ -12,6 +12,7 @@ from pliant.gallery.drop import sampled_depth
 from pliant.robot import Robot
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "sinks"), [("box", 1e-4), ("ball", 1.5e-3)])
 def test_it_is_lifted_held_and_let_go(name, sinks, tmp_path):
     """Lifted by 50 mm and held for 5 s at friction 0.6. It does not creep while it is held, the pads carry its weight, and it
