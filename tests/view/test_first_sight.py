@@ -47,7 +47,9 @@ def test_every_robot_is_looked_at_from_above_its_floor(name):
         for port in robot.named(Role.ACTUATOR) + robot.named(Role.EFFECTOR):
             if not isinstance(robot.ports[port].port, pl.Stiffness):  # which is everywhere in its region
                 assert nodes[f"/names/{port}/name"].text == port
-        assert any(touch.obstacle for touch in robot.touches.values()) == any(node.startswith("/obstacles/") for node in nodes), "what it touches is drawn"
+        assert any(touch.obstacle for touch in robot.touches.values()) == any(
+            node.startswith("/obstacles/") for node in nodes
+        ), "what it touches is drawn"
         if name in ("ball", "drop", "fingers", "wheel"):  # nothing holds them: the picture goes along
             assert not robot.is_supported
             assert page._scene.along is not None
